@@ -1,0 +1,60 @@
+"""One family of errors: what was expected, what came, where, and what to do.
+
+Every error that bad input can cause is a `SpiderComposeError`; the command line prints its message
+without a traceback and exits with 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SpiderComposeError(Exception):
+    """Base of all errors raised on bad input."""
+
+
+class OptionError(SpiderComposeError, ValueError):
+    """An option has a value outside its range."""
+
+
+class SourceError(SpiderComposeError):
+    """A source corpus is missing, cut short or has the wrong columns."""
+
+
+class ClauseError(SpiderComposeError, ValueError):
+    """A query cannot be cut into clauses.
+
+    Attributes:
+        position: 0-based character in the query where reading stopped, or None.
+    """
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class AlignmentError(SpiderComposeError, ValueError):
+    """A question cannot be aligned with its clauses."""
+
+
+class OutputError(SpiderComposeError):
+    """An output folder cannot be written, or holds a half-written build."""
+
+
+class MissingExtraError(SpiderComposeError, ImportError):
+    """An optional dependency is not installed."""
+
+
+def choose(name: str, value: str, valid: Iterable[str]) -> str:
+    """Return `value` if it is one of `valid`, else raise with the nearest valid name.
+
+    Raises:
+        OptionError: `value` is not among `valid`.
+    """
+    options = list(valid)
+    if value in options:
+        return value
+    near = get_close_matches(str(value), options, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise OptionError(f"`{name}` must be one of {options}, but got {value!r}.{hint}")
