@@ -1,0 +1,79 @@
+"""What all tests share: real data from outside the repository, and golden files inside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+GOLDEN = Path(__file__).resolve().parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the golden files in tests/golden from what the code gives now, instead of comparing",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark users of the real-data fixtures, so that `-m "not real_data"` finds them all."""
+    for item in items:
+        if {"shared", "shared_path"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.real_data)
+
+
+@pytest.fixture(scope="session")
+def shared_path() -> Callable[[str], Path]:
+    """Give a path in the real-data folder, or skip the test, with the reason, where it is absent.
+
+    The folder is `SPIDER_COMPOSE_SHARED`, by default `shared` beside the repository. It is not part of the
+    repository: docs/CONTRIBUTING.md says what lies in it.
+    """
+    named = os.environ.get("SPIDER_COMPOSE_SHARED")
+    folder = Path(named) if named else REPOSITORY.parent / "shared"
+
+    def find(relative: str = ".") -> Path:
+        path = folder / relative
+        if not path.exists():
+            pytest.skip(f"no real data: {path} does not exist (SPIDER_COMPOSE_SHARED names its folder)")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def shared(shared_path: Callable[[str], Path]) -> Path:
+    """The real-data folder itself; see `shared_path`."""
+    return shared_path(".")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
+    """Compare a value with the file of that name in tests/golden.
+
+    Text is compared as it is, anything else as JSON, one key a line. `pytest --update-golden` writes the
+    files; their diff under version control then shows whether the change was meant.
+    """
+
+    def check(name: str, actual: Any) -> None:
+        path = GOLDEN / name
+        text = actual if isinstance(actual, str) else json.dumps(actual, indent=1, ensure_ascii=False) + "\n"
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
+        assert path.exists(), f"no golden file {path}: write it with `pytest --update-golden` and read it"
+        # Lists of lines: pytest then shows the lines that differ.
+        expected = path.read_text(encoding="utf-8")
+        assert text.splitlines(keepends=True) == expected.splitlines(keepends=True), (
+            f"{name} has changed; if that is meant, run `pytest --update-golden` and say so in the CHANGELOG"
+        )
+
+    return check
