@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files in tests/golden from what the code gives now, instead of comparing",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the Hub's libraries off the network and out of the user's cache; they read this once, on import."""
+    folder = tempfile.TemporaryDirectory(prefix="spider-compose-tests-")
+    config.add_cleanup(folder.cleanup)
+    os.environ.update(HF_HOME=folder.name, HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
+    for name in ("HF_DATASETS_CACHE", "HF_HUB_CACHE", "HF_MODULES_CACHE"):
+        os.environ.pop(name, None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
