@@ -1,0 +1,271 @@
+"""Which words of a question can be said of which clause: the candidates of section 3.2.1.
+
+A clause's SQL gives its *specific* words: names of tables and columns (in the schema's readable form), values,
+and the English of its functions, comparisons and directions. Its type gives *general* words ("each", "sorted").
+Both aligners read the same evidence; all vocabulary and all weights are in this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from spider_compose.alignment.records import Word
+from spider_compose.sql.clauses import SET_OPERATIONS, Clause, sql_dialect
+from spider_compose.sql.schema import Schema, readable_name
+
+# --- Vocabulary: the English of SQL ------------------------------------------------------------------
+
+# Function or keyword in a clause -> words that say it.
+FUNCTION_WORDS: Mapping[str, str] = {
+    "COUNT": "count number many total",
+    "SUM": "sum total overall combined",
+    "AVG": "average mean avg",
+    "MAX": "maximum max highest largest biggest greatest most latest oldest longest top best",
+    "MIN": "minimum min lowest smallest least fewest earliest youngest shortest cheapest worst",
+    "DISTINCT": "distinct different unique",
+    "NOT": "not no never none without neither nor except other any n't nt",
+    "LIKE": "contain substring include start begin end letter prefix suffix word string like",
+    "BETWEEN": "between from to range",
+    "OR": "or either",
+    "AND": "and",
+    ">": "more greater above over than after older later higher larger longer exceed exceeding bigger taller",
+    "<": "less fewer below under than before younger earlier lower smaller shorter cheaper",
+    ">=": "at least more or after above",
+    "<=": "at most less or before below",
+    "!=": "not other than except n't",
+    "DESC": "descending decreasing reverse high highest large largest most latest recent oldest top biggest greatest "
+    "longest best maximum common popular frequent heaviest tallest expensive last",
+    "ASC": "ascending increasing alphabetical alphabetically lexicographic lexicographical low lowest small smallest "
+    "least fewest earliest youngest shortest cheapest minimum lightest first worst",
+    "LIMIT": "top first most least single",
+}
+
+# Clause type -> words that often open or belong to it, whatever it holds.
+GENERAL_WORDS: Mapping[str, str] = {
+    "SELECT": "what which who how many find list show give return tell display me name identify please report",
+    "WHERE": "whose who that where with in have has had of is are was were when located named called",
+    "GROUP BY": "each every per for by group grouped corresponding",
+    "ORDER BY": "order ordered sort sorted by from ranked rank descending ascending alphabetical alphabetically most "
+    "least top highest lowest",
+    "INTERSECT": "both and also as well",
+    "UNION": "or either and",
+    "EXCEPT": "but not except without never no excluding n't",
+}
+
+# Words that open a new fragment: they belong with what follows.
+OPENERS = frozenset(
+    "who that which whose where when with for in by from to at on and or but having per than as whom "
+    "not without after before between except also if while is are was were has have had do does did".split()
+)
+
+NUMBER_WORDS = {
+    str(value): word
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+
+_FUNCTION_TAGS = frozenset("CC DT EX IN MD PDT POS PRP PRP$ RP TO WDT WP WP$ WRB".split())
+_FUNCTION_LEMMAS = frozenset("be have do".split())
+
+
+def is_function_word(word: Word) -> bool:
+    """Whether a word has a grammatical task only: determiner, preposition, pronoun, conjunction, auxiliary."""
+    return word.tag in _FUNCTION_TAGS or word.lemma in _FUNCTION_LEMMAS
+
+
+# --- Weights -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EvidenceWeights:
+    """What one matching word is worth, by kind of evidence."""
+
+    value: float = 4.0
+    column: float = 2.0
+    table: float = 1.0
+    function: float = 1.5
+    general: float = 0.6
+
+
+KINDS = ("value", "column", "table", "function", "general")
+SPECIFIC = ("value", "column", "table")
+
+
+@dataclass(frozen=True)
+class ClauseWords:
+    """Candidate words of one clause by kind, as comparable forms (see `word_forms`)."""
+
+    type: str
+    words: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+# --- Comparable forms ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Harman's S stemmer (1991): plurals and singulars of a word meet, nothing else is cut."""
+    if len(word) > 3 and word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
+
+
+def word_forms(word: Word) -> frozenset[str]:
+    """The forms under which a word of the question can meet a candidate."""
+    text = word.text.lower()
+    forms = {text, stem(text), word.lemma, stem(word.lemma)}
+    return frozenset(forms | {digit for digit, name in NUMBER_WORDS.items() if name == text})
+
+
+def _forms(text: str) -> frozenset[str]:
+    return frozenset(form for part in text.lower().split() for form in (part, stem(part)))
+
+
+_VALUE_PART = re.compile(r"\w+(?:\.\d+)?")
+
+
+def _value_forms(value: str) -> frozenset[str]:
+    parts = _VALUE_PART.findall(value.lower())
+    forms = {form for part in parts for form in (part, stem(part))}
+    return frozenset(forms | {NUMBER_WORDS[part] for part in parts if part in NUMBER_WORDS})
+
+
+_FUNCTIONS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+_GENERAL = {name: frozenset(words.split()) for name, words in GENERAL_WORDS.items()}
+
+# --- From SQL to candidates ------------------------------------------------------------------------------
+
+_OPERATORS = {"GT": ">", "LT": "<", "GTE": ">=", "LTE": "<=", "NEQ": "!="}
+_KEYWORDS = {"DISTINCT", "NOT", "LIKE", "BETWEEN", "OR", "AND", "DESC", "ASC", "LIMIT"}
+_VALUE_BEFORE = {"EQ", "NEQ", "GT", "LT", "GTE", "LTE", "LIKE", "IN", "L_PAREN", "COMMA", "BETWEEN", "AND"}
+
+
+def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqlite") -> tuple[ClauseWords, ...]:
+    """Candidate words of each clause of one query.
+
+    Args:
+        clauses: all clauses of the query, for its table aliases.
+        schema: an empty schema will do; names are then split at `_` and case changes.
+        dialect: as for `split_clauses`.
+    """
+    engine = sql_dialect(dialect)
+    tokens = [engine.tokenize(clause.sql) for clause in clauses]
+    aliases = {alias for own in tokens for alias in _aliases(own)}
+    names = _SchemaNames.of(schema)
+    found = []
+    for clause, own in zip(clauses, tokens, strict=True):
+        words = {kind: set() for kind in KINDS}
+        for position, token in enumerate(own):
+            before = own[position - 1].token_type.name if position else ""
+            kind, forms = _candidate(token, before, aliases, names)
+            words[kind] |= forms
+        if clause.type == "ORDER BY" and "DESC" not in {token.token_type.name for token in own}:
+            words["function"] |= _FUNCTIONS["ASC"]
+        words["general"] |= _GENERAL[clause.type]
+        if clause.type in SET_OPERATIONS:
+            words["general"] |= _GENERAL["WHERE"]
+        found.append(ClauseWords(clause.type, {kind: frozenset(forms) for kind, forms in words.items()}))
+    return tuple(found)
+
+
+def _candidate(token: object, before: str, aliases: set[str], names: _SchemaNames) -> tuple[str, frozenset[str]]:
+    """(kind, forms) of one SQL token; a token that says nothing gives no forms."""
+    kind, text = token.token_type.name, token.text  # type: ignore[attr-defined]
+    if kind in ("STRING", "NUMBER", "NATIONAL_STRING"):
+        return "value", _value_forms(text)
+    if kind in _OPERATORS:
+        return "function", _FUNCTIONS[_OPERATORS[kind]]
+    if kind in _KEYWORDS:
+        return "function", _FUNCTIONS[kind]
+    if kind == "IDENTIFIER" and text.lower() not in names.all and before in _VALUE_BEFORE:
+        return "value", _value_forms(text)  # Spider quotes strings with double quotes too
+    if not text.isidentifier() and kind not in ("VAR", "IDENTIFIER"):
+        return "general", frozenset()
+    if text.upper() in _FUNCTIONS and text.lower() not in names.all:
+        return "function", _FUNCTIONS[text.upper()]
+    if text.lower() in aliases or (kind not in ("VAR", "IDENTIFIER") and text.lower() not in names.all):
+        return "general", frozenset()
+    if text.lower() in names.tables and before != "DOT":
+        return "table", names.tables[text.lower()]
+    return "column", names.columns.get(text.lower()) or _forms(readable_name(text))
+
+
+def _aliases(tokens: Sequence[object]) -> Iterable[str]:
+    for before, token in zip(tokens, tokens[1:]):
+        if before.token_type.name == "ALIAS":  # type: ignore[attr-defined]
+            yield token.text.lower()  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class _SchemaNames:
+    """Forms of a schema's names, by lower-cased identifier."""
+
+    tables: Mapping[str, frozenset[str]]
+    columns: Mapping[str, frozenset[str]]
+    all: frozenset[str]
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def of(schema: Schema) -> _SchemaNames:
+        tables = {table.name.lower(): _forms(table.words) | _forms(readable_name(table.name)) for table in schema.tables}
+        columns: dict[str, frozenset[str]] = {}
+        for table in schema.tables:
+            for column in table.columns:
+                own = _forms(column.words) | _forms(readable_name(column.name))
+                columns[column.name.lower()] = columns.get(column.name.lower(), frozenset()) | own
+        return _SchemaNames(tables, columns, frozenset(tables) | frozenset(columns))
+
+
+# --- Evidence matrix -------------------------------------------------------------------------------------
+
+
+def evidence(
+    words: Sequence[Word], candidates: Sequence[ClauseWords], weights: EvidenceWeights = EvidenceWeights()
+) -> list[list[float]]:
+    """How strongly each word speaks for each clause.
+
+    A word that meets several kinds counts with the strongest; a word that several clauses have as a specific
+    candidate says less about each: its weight is divided by their number.
+
+    Returns:
+        A matrix of shape (number of clauses, number of words), entries >= 0.
+    """
+    forms = [word_forms(word) for word in words]
+    matrix = [[0.0] * len(words) for _ in candidates]
+    for position, own in enumerate(forms):
+        kinds = [next((kind for kind in KINDS if own & c.words[kind]), None) for c in candidates]
+        sharing = sum(kind in SPECIFIC for kind in kinds)
+        for row, kind in zip(matrix, kinds, strict=True):
+            if kind is not None:
+                row[position] = getattr(weights, kind) / (sharing if kind in SPECIFIC else 1)
+    for row, candidate in zip(matrix, candidates, strict=True):
+        _drop_lone_function_words(row, words, forms, candidate, weights)
+    return matrix
+
+
+def _drop_lone_function_words(
+    row: list[float],
+    words: Sequence[Word],
+    forms: Sequence[frozenset[str]],
+    candidate: ClauseWords,
+    weights: EvidenceWeights,
+) -> None:
+    """"of" in the value 'A Love of a Lifetime' speaks for it only beside another of its words."""
+    named = candidate.words["value"] | candidate.words["column"] | candidate.words["table"]
+
+    def names(position: int) -> bool:
+        inside = 0 <= position < len(words)
+        return inside and not is_function_word(words[position]) and bool(forms[position] & named)
+
+    general = candidate.words["general"] | candidate.words["function"]
+    for position, word in enumerate(words):
+        if row[position] and is_function_word(word) and not (names(position - 1) or names(position + 1)):
+            row[position] = weights.general if forms[position] & general else 0.0
