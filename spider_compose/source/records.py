@@ -50,11 +50,12 @@ class Source:
         name: what it is: "spider-1.0", "bundled", or the name of the folder.
         release: the known release its rows and checksums match, or None (named, never refused).
         fingerprint: SHA-256 over everything read (files' bytes); enters cache keys and signatures.
-        revision: the Hub revision asked for, where it came from the Hub.
+        revision: the commit that the Hub revision asked for stood for, where it came from the Hub.
         pairs: usable rows by part, in the source's order (rows left out leave gaps in `row`).
         schemas: by db_id; empty when the corpus has none (names are then split at `_` and case changes).
         left_out: rows that could not be read.
         row_counts: rows in the files by part, those left out included.
+        notes: what a reader should know: how it differs from a known release, files not read, no schemas.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Source:
     revision: str | None = None
     license: str | None = None
     attribution: str | None = None
+    notes: tuple[str, ...] = ()
 
     def schema(self, db_id: str) -> Schema:
         """The schema of a database, or an empty one whose names are split into words."""

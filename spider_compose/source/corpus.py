@@ -1,0 +1,48 @@
+"""What every adapter hands over.
+
+An adapter is a module that knows one form in which corpora come on disk; `reader.ADAPTERS` lists them in the
+order in which they are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from spider_compose.source.files import SourceFile
+from spider_compose.source.records import SourceSplit
+from spider_compose.source.releases import Release
+from spider_compose.source.rows import RawRow
+from spider_compose.sql.schema import Schema
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Unchecked rows with what belongs to them.
+
+    Attributes:
+        files: everything read, schemas included, for the fingerprint.
+        expected: the release that the form suggests; differences from it are noted, never refused.
+    """
+
+    name: str
+    parts: Mapping[SourceSplit, Sequence[RawRow]]
+    files: tuple[SourceFile, ...]
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    expected: Release | None = None
+    release: str | None = None
+    license: str | None = None
+    attribution: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Adapter(Protocol):
+    """The two functions of an adapter's module."""
+
+    def recognise(self, path: Path) -> bool:
+        """Whether the path holds this form, told cheaply, by names alone."""
+
+    def read(self, path: Path, schemas: Path | None) -> Corpus:
+        """Read the rows of each part and the schemas: those given, or those beside the rows."""
