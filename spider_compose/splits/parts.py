@@ -1,0 +1,83 @@
+"""What every split gives: row numbers per part, the rows left out, and a signature; and the checks all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spider_compose.errors import OptionError, SourceError
+from spider_compose.source.records import LeftOut
+
+Row = Mapping[str, Any]
+"""One row of a corpus: at least `query`, and `db_id` and `question` where a split or a report needs them."""
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """A split in two.
+
+    Attributes:
+        train: 0-based numbers of the rows given, in the method's order.
+        rest: the held-out rows, in ascending order.
+        left_out: rows in neither part, with the reason.
+        signature: everything that moves the rows: method, seed, sizes, grammar, version of the tokenizer.
+    """
+
+    train: tuple[int, ...]
+    rest: tuple[int, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    signature: str = ""
+
+
+@dataclass(frozen=True)
+class ThreeParts:
+    """A split in train, validation and test; attributes as in `SplitRows`."""
+
+    train: tuple[int, ...]
+    validation: tuple[int, ...]
+    test: tuple[int, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    signature: str = ""
+
+
+def queries_of(rows: Sequence[Row]) -> list[str]:
+    """The queries of a corpus that can be split.
+
+    Raises:
+        SourceError: there are fewer than two rows, a row has no query, or all rows have the same query.
+    """
+    if not rows:
+        raise SourceError("expected rows to split, but the corpus is empty")
+    queries = [text_of(row, number, "query") for number, row in enumerate(rows)]
+    if len(rows) == 1:
+        raise SourceError("expected at least 2 rows to split, but the corpus has 1")
+    if len(set(queries)) == 1:
+        raise SourceError(f"all {len(rows)} rows have the same query ({queries[0]!r}): there is nothing to split by")
+    return queries
+
+
+def text_of(row: Row, number: int, column: str) -> str:
+    """`row[column]`, checked to be text with something in it."""
+    value = row.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise SourceError(f"row {number}: expected text in column {column!r}, but got {value!r}")
+    return value
+
+
+def check_train_size(train_size: int, total: int) -> None:
+    """Refuse sizes that leave a part empty.
+
+    Raises:
+        OptionError: `train_size` is no integer from 1 to `total` - 1.
+    """
+    if isinstance(train_size, bool) or not isinstance(train_size, int) or not 1 <= train_size < total:
+        raise OptionError(
+            f"`train_size` must be an integer from 1 to {total - 1} (of {total} rows that can be split), "
+            f"but got {train_size!r}"
+        )
+
+
+def make_signature(**settings: object) -> str:
+    """`method:tmcd|seed:1|...`, in the order given."""
+    return "|".join(f"{name}:{value}" for name, value in settings.items())
