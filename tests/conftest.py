@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the Hub's libraries off the network and out of the user's cache; they read this once, on import."""
+    """Keep the Hub's libraries off the network and out of the user's cache; they read this on import."""
     folder = tempfile.TemporaryDirectory(prefix="spider-compose-tests-")
     config.add_cleanup(folder.cleanup)
     os.environ.update(HF_HOME=folder.name, HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
