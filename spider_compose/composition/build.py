@@ -1,0 +1,265 @@
+"""From a source to the rows of SpiderCompose (sections 3 and 4): clauses, alignment, recombination, parts.
+
+    training    subsets of 1 and 2 clauses, from both parts of the source
+    validation  subsets of 3 clauses and more, from the source's training part
+    test        subsets of 3 clauses and more, from the source's validation part
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import spider_compose
+from spider_compose.alignment import ALIGNERS, Alignment, Word, align
+from spider_compose.alignment.words import model_version, read_words
+from spider_compose.composition.recombination import cut_text, recombine
+from spider_compose.errors import AlignmentError, ClauseError, SourceError, SpiderComposeError, choose
+from spider_compose.source.records import LeftOut, Source, SourcePair
+from spider_compose.sql.clauses import Clause, split_clauses, sql_dialect
+
+DEDUPLICATE = ("none", "train", "all")
+SPLITS = ("train", "validation", "test")
+MAX_TRAINING_CLAUSES = 2
+
+# Pairs of the published SpiderCompose, for comparison (Chen et al. 2024, table 4).
+PAPER_COUNTS = {"train": 25_709, "validation": 1_584, "test": 200}
+
+# The packages whose code decides the rows; their bytes are in the signature.
+_PIPELINE = ("sql", "source", "alignment", "composition")
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """Everything that moves the rows, besides the source.
+
+    Attributes:
+        aligner: a name in `spider_compose.alignment.ALIGNERS`.
+        dialect: SQL dialect of the source's queries, any that sqlglot knows.
+        deduplicate: drop pairs whose query and text an earlier pair of the same part has: "train" only (nearest
+            to the published counts), in "all" parts, or "none".
+        strict: stop at the first row that cannot be used, instead of leaving it out and counting it.
+        spacy_model: an English spaCy pipeline with a tagger and a lemmatizer.
+
+    Raises:
+        OptionError: a value is not one of those named.
+    """
+
+    aligner: str = "keyword"
+    dialect: str = "sqlite"
+    deduplicate: str = "train"
+    strict: bool = False
+    spacy_model: str = "en_core_web_sm"
+
+    def __post_init__(self) -> None:
+        choose("aligner", self.aligner, ALIGNERS)
+        choose("deduplicate", self.deduplicate, DEDUPLICATE)
+        sql_dialect(self.dialect)
+
+
+@dataclass(frozen=True)
+class SplitCounts:
+    """What became of one part's pairs.
+
+    Attributes:
+        pairs: pairs in the part.
+        before_deduplication: pairs before exact duplicates were dropped.
+        by_clauses: pairs by number of clauses.
+        without_words: recombinations left out because their clauses have no words.
+    """
+
+    pairs: int
+    before_deduplication: int
+    by_clauses: Mapping[int, int]
+    without_words: int
+
+
+@dataclass(frozen=True)
+class Build:
+    """The rows of one build.
+
+    Attributes:
+        alignments: by part of the source, one row per usable pair of it.
+        pairs: by part of the dataset ("train", "validation", "test").
+        left_out: rows of the source that could not be used, those of reading included.
+        counts: per part of the dataset.
+        signature: everything that moves the rows, in one line.
+    """
+
+    source: Source
+    options: BuildOptions
+    alignments: Mapping[str, list[dict[str, Any]]]
+    pairs: Mapping[str, list[dict[str, Any]]]
+    left_out: tuple[LeftOut, ...]
+    counts: Mapping[str, SplitCounts]
+    signature: str
+
+
+def build(source: Source, options: BuildOptions = BuildOptions(), progress: bool = False) -> Build:
+    """Build SpiderCompose from a source.
+
+    Args:
+        progress: show progress bars where standard error is a terminal.
+
+    Raises:
+        SourceError: no row of the source can be used, or `options.strict` and one cannot.
+        MissingExtraError: spaCy or its model is not installed.
+    """
+    left_out = list(source.left_out)
+    alignments = {part: _align_part(source, part, options, left_out, progress) for part in source.pairs}
+    if not any(alignments.values()):
+        first = f" The first: {left_out[0].detail}" if left_out else ""
+        raise SourceError(f"no row of the source {source.name!r} can be used ({len(left_out)} left out).{first}")
+    pairs: dict[str, list[dict[str, Any]]] = {}
+    counts: dict[str, SplitCounts] = {}
+    composed: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
+    without_words: Counter[str] = Counter()
+    for part, rows in alignments.items():
+        for row in rows:
+            for pair in compose_row(row):
+                split = split_of(part, pair["num_clauses"])
+                if pair["question"].strip():
+                    composed[split].append(pair)
+                else:
+                    without_words[split] += 1
+    for split, rows in composed.items():
+        drop = options.deduplicate == "all" or options.deduplicate == split
+        pairs[split] = list(_first_of_equals(rows)) if drop else rows
+        by_clauses = Counter(pair["num_clauses"] for pair in pairs[split])
+        counts[split] = SplitCounts(
+            len(pairs[split]), len(rows), dict(sorted(by_clauses.items())), without_words[split]
+        )
+    return Build(source, options, alignments, pairs, tuple(left_out), counts, signature(source, options))
+
+
+def split_of(source_split: str, num_clauses: int) -> str:
+    """The part of the dataset that a recombination belongs to (section 4)."""
+    if num_clauses <= MAX_TRAINING_CLAUSES:
+        return "train"
+    return "validation" if source_split == "train" else "test"
+
+
+def alignment_row(pair: SourcePair, clauses: Sequence[Clause], words: Sequence[Word], found: Alignment) -> dict[str, Any]:
+    """One row of the `alignment` configuration: a source pair with its clauses, words, tags and fragments."""
+    return {
+        "source_split": pair.split,
+        "source_row": pair.row,
+        "db_id": pair.db_id,
+        "question": pair.question,
+        "query": pair.query,
+        "tokens": [word.text for word in words],
+        "token_spans": [[word.start, word.end] for word in words],
+        "tags": list(found.tags),
+        "clause_types": [clause.type for clause in clauses],
+        "clause_sql": [clause.sql for clause in clauses],
+        "clause_token_ids": [list(ids) for ids in found.clause_token_ids],
+        "fragments": [cut_text(pair.question, words, ids) for ids in found.clause_token_ids],
+    }
+
+
+def compose_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The recombined pairs of one `alignment` row, by size of their clause subset (section 3.3)."""
+    clauses = [Clause(kind, sql, 0, 0) for kind, sql in zip(row["clause_types"], row["clause_sql"], strict=True)]
+    words = [
+        Word(text, "", "", start, end) for text, (start, end) in zip(row["tokens"], row["token_spans"], strict=True)
+    ]
+    for made in recombine(row["question"], words, clauses, row["clause_token_ids"]):
+        yield {
+            "id": f"{row['source_split']}-{row['source_row']}-{''.join(map(str, made.subset))}",
+            "db_id": row["db_id"],
+            "query": made.query,
+            "question": made.text,
+            "clause_types": [clauses[clause].type for clause in made.subset],
+            "num_clauses": len(made.subset),
+            "source_split": row["source_split"],
+            "source_row": row["source_row"],
+            "clause_subset": list(made.subset),
+        }
+
+
+def signature(source: Source, options: BuildOptions) -> str:
+    """Everything that moves the rows, in one line, as sacrebleu prints it; spaCy is not loaded for it.
+
+    Raises:
+        MissingExtraError: the spaCy model is not installed.
+    """
+    model, version = model_version(options.spacy_model)
+    fields = {
+        "source": source.release or source.name,
+        "fingerprint": source.fingerprint[:16],
+        "revision": source.revision,
+        "aligner": options.aligner,
+        "dialect": options.dialect,
+        "dedup": options.deduplicate,
+        "code": code_hash()[:12],
+        "sqlglot": metadata.version("sqlglot"),
+        "spacy": metadata.version("spacy"),
+        model: version,
+        "version": spider_compose.__version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in fields.items() if value is not None)
+
+
+@lru_cache(maxsize=1)
+def code_hash() -> str:
+    """SHA-256 of the source code that decides the rows."""
+    root = Path(spider_compose.__file__).parent
+    digest = hashlib.sha256()
+    for package in _PIPELINE:
+        for file in sorted((root / package).rglob("*.py")):
+            digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _align_part(
+    source: Source, part: str, options: BuildOptions, left_out: list[LeftOut], progress: bool
+) -> list[dict[str, Any]]:
+    usable: list[tuple[SourcePair, tuple[Clause, ...]]] = []
+    cut = lru_cache(maxsize=None)(split_clauses)
+    for pair in source.pairs[part]:
+        try:
+            usable.append((pair, cut(pair.query, options.dialect)))
+        except ClauseError as error:
+            _leave_out(pair, "the query cannot be cut into clauses", error, options, left_out)
+    rows = []
+    questions = _with_progress([pair.question for pair, _ in usable], part, progress)
+    for (pair, clauses), words in zip(usable, read_words(questions, options.spacy_model), strict=True):
+        try:
+            found = align(words, clauses, source.schema(pair.db_id), options.aligner, options.dialect)
+        except AlignmentError as error:
+            _leave_out(pair, "the question cannot be aligned", error, options, left_out)
+            continue
+        rows.append(alignment_row(pair, clauses, words, found))
+    return rows
+
+
+def _leave_out(
+    pair: SourcePair, reason: str, error: SpiderComposeError, options: BuildOptions, left_out: list[LeftOut]
+) -> None:
+    detail = f"{pair.split} row {pair.row} ({pair.db_id}): {error}"
+    if options.strict:
+        raise SourceError(detail) from error
+    left_out.append(LeftOut(pair.split, pair.row, reason, detail))
+
+
+def _first_of_equals(pairs: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    seen: set[tuple[str, str]] = set()
+    for pair in pairs:
+        key = (pair["query"], pair["question"])
+        if key not in seen:
+            seen.add(key)
+            yield pair
+
+
+def _with_progress(questions: list[str], part: str, progress: bool) -> Iterator[str]:
+    if not progress:
+        return iter(questions)
+    from tqdm import tqdm
+
+    return iter(tqdm(questions, desc=f"aligning {part}", unit=" pairs", disable=None))

@@ -1,0 +1,69 @@
+"""Recombination (section 3.3): every non-empty subset of a query's clauses, with its words, is one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from spider_compose.alignment.records import Word
+from spider_compose.sql.clauses import Clause, join_clauses
+
+# A sentence mark or closing sign that stands directly at its word moves to the word it follows now.
+_CLOSING = frozenset(".,;:?!)]}%")
+
+
+@dataclass(frozen=True)
+class Recombination:
+    """One subset of clauses and the words that say it.
+
+    Attributes:
+        subset: ascending clause indices.
+        query: the clauses, joined with single spaces.
+        text: the words of the clauses in the question's order, cut from its own characters. Empty only if the
+            clauses have no words.
+    """
+
+    subset: tuple[int, ...]
+    query: str
+    text: str
+
+
+def recombine(
+    question: str,
+    words: Sequence[Word],
+    clauses: Sequence[Clause],
+    clause_token_ids: Sequence[Sequence[int]],
+) -> Iterator[Recombination]:
+    """All 2^n - 1 recombinations of one aligned pair, by size, then in the order of the clauses.
+
+    The full set gives the question back, character for character. Words that several clauses share appear once.
+    """
+    for size in range(1, len(clauses) + 1):
+        for subset in combinations(range(len(clauses)), size):
+            ids = sorted({position for clause in subset for position in clause_token_ids[clause]})
+            yield Recombination(subset, join_clauses([clauses[i] for i in subset]), cut_text(question, words, ids))
+
+
+def cut_text(question: str, words: Sequence[Word], ids: Sequence[int]) -> str:
+    """The question's text at these words.
+
+    Neighbouring words keep the characters between them; where words are left out, one space stands.
+
+    Args:
+        ids: ascending positions in `words`.
+    """
+    if len(ids) == len(words):
+        return question
+    text = ""
+    for before, position in zip([None, *ids], ids):
+        word = words[position]
+        if before is None:
+            gap = ""
+        elif position == before + 1:
+            gap = question[words[before].end : word.start]
+        else:
+            attached = word.start == words[position - 1].end and word.text[0] in _CLOSING
+            gap = "" if attached else " "
+        text += gap + word.text
+    return text
