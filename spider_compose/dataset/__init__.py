@@ -1,0 +1,1 @@
+"""The dataset: the builder behind `load_dataset`, and the Hub folder. Modules are imported where used."""

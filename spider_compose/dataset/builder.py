@@ -1,0 +1,241 @@
+"""The builder behind `load_dataset("spider_compose", ...)`.
+
+The build runs once per builder, when rows are first asked for, and its result is written to the cache of
+`datasets` under a key that holds everything that moves a row: the content of the source (not its path), the
+signature of the pipeline with all its options and versions, and the package's code. A second load computes
+the key, finds the rows and reads them; it loads no language model.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import datasets
+
+from spider_compose.composition.build import BuildOptions, signature
+from spider_compose.composition.build import code_hash as pipeline_code_hash
+from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, ConfigSpec
+from spider_compose.dataset.features import arrow_schema, features
+from spider_compose.dataset.registration import NAME
+from spider_compose.dataset.rows import build_rows, source_rows
+from spider_compose.errors import OptionError, SourceError, choose
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from spider_compose.composition.build import Build
+    from spider_compose.source.records import LeftOut, Source
+
+_logger = logging.getLogger(__name__)
+
+ROWS_VERSION = "1.0.0"
+"""Version of the columns; part of the cache path. What the rows say is versioned by the signature."""
+
+_ROWS_PER_TABLE = 5000
+
+
+@cache
+def _dataset_code_hash() -> str:
+    """Hash of this package's code; that of the pipeline is in its signature."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@dataclass
+class SpiderComposeConfig(datasets.BuilderConfig):
+    """Options of a load; the keyword arguments of `load_dataset("spider_compose", CONFIG, ...)`.
+
+    Attributes:
+        source: "bundled" (our own corpus), a folder with Spider's release, the Hub's Parquet files or a
+            corpus of your own, or "xlangai/spider" on the Hub. See `spider_compose.source.read_source`.
+        revision: commit, branch or tag, for a source on the Hub alone.
+        schemas: file in the format of Spider's tables.json, in place of the one beside the source.
+        aligner: what assigns words to clauses; None takes the config's own. Config `spider` ignores it and
+            every option below but `dialect` and `strict`.
+        deduplicate: where exact (SQL, text) duplicates are dropped: "train", "all" or "none".
+            Config `alignment` ignores it.
+        dialect: SQL dialect of the source, a name known to sqlglot.
+        strict: stop at the first row that cannot be used instead of leaving it out and counting it.
+        spacy_model: spaCy model that gives the lemmas.
+    """
+
+    source: str | os.PathLike[str] = "bundled"
+    revision: str | None = None
+    schemas: str | os.PathLike[str] | None = None
+    aligner: str | None = None
+    deduplicate: str = BuildOptions.deduplicate
+    dialect: str = BuildOptions.dialect
+    strict: bool = BuildOptions.strict
+    spacy_model: str = BuildOptions.spacy_model
+
+    # The source read for the cache key is the one that is built: its files may change in between.
+    _source: Source | None = field(default=None, init=False, repr=False, compare=False)
+    _fingerprint: str | None = field(default=None, init=False, repr=False, compare=False)
+
+    def build_options(self) -> BuildOptions:
+        """The options of the build.
+
+        Raises:
+            OptionError: a value outside its range.
+        """
+        chosen = {field.name: getattr(self, field.name) for field in fields(BuildOptions)}
+        chosen["aligner"] = self.aligner or CONFIGS[self.name].aligner or BuildOptions.aligner
+        return BuildOptions(**chosen)
+
+    def read_source(self) -> Source:
+        """Read the source, once; a pickled copy reads it again.
+
+        Raises:
+            SourceError: it is missing, cut short or has the wrong columns, or has changed in between.
+        """
+        from spider_compose.source import read_source
+
+        if self._source is None:
+            source = read_source(
+                self.source,
+                revision=self.revision,
+                dialect=self.dialect,
+                strict=self.strict,
+                schemas=self.schemas,
+            )
+            if self._fingerprint not in (None, source.fingerprint):
+                raise SourceError(
+                    f"source {self.source!r} has changed since this builder was made. Make a new builder."
+                )
+            self._source, self._fingerprint = source, source.fingerprint
+        return self._source
+
+    def create_config_id(
+        self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None
+    ) -> str:
+        """The name of the cache folder: the config and a hash over everything that moves its rows."""
+        self._source = self._fingerprint = None  # files may have changed since an earlier load
+        source, options = self.read_source(), self.build_options()
+        moves = {
+            "fingerprint": source.fingerprint,
+            "strict": self.strict,  # rows built without it may have left some out
+            "code": [pipeline_code_hash(), _dataset_code_hash()],
+            "features": custom_features and custom_features.to_dict(),
+        }
+        if CONFIGS[self.name].kind != "spider":
+            # A folder's name moves nothing: the same files elsewhere have the same key.
+            moves["signature"] = signature(replace(source, name=""), options)
+        key = hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()
+        return f"{self.name}-{key[:16]}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
+
+
+class SpiderCompose(datasets.ArrowBasedBuilder):
+    """Builds SpiderCompose from a source of (SQL, question) pairs."""
+
+    VERSION = ROWS_VERSION
+    BUILDER_CONFIG_CLASS = SpiderComposeConfig
+    BUILDER_CONFIGS = [  # noqa: RUF012 (the name is that of datasets)
+        SpiderComposeConfig(name=spec.name, version=ROWS_VERSION, description=spec.description)
+        for spec in CONFIGS.values()
+    ]
+    DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
+    config: SpiderComposeConfig
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Check the names of config and options, then set up as `datasets.DatasetBuilder` does.
+
+        Raises:
+            OptionError: there is no such config or option, or a value is outside its range.
+        """
+        _check_arguments(kwargs)
+        super().__init__(*args, **kwargs)
+        self.config = copy.copy(
+            self.config
+        )  # a config without options is shared by all builders of the class
+        self._build: Build | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process builds anew (or reads the cache) rather than receiving all rows.
+        return {**super().__getstate__(), "_build": None}
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(description=self._spec.description, features=features(self._spec.kind))
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        # datasets cannot read back a split without rows. Naming the splits alone must not cost a build.
+        known = self._spec.kind == "spider" or self._build is not None
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"split": split})
+            for split in self._spec.splits
+            if not known or self._rows(split)
+        ]
+
+    def _download_and_prepare(self, *args: Any, **kwargs: Any) -> None:
+        # Build before anything is written: an error on bad input reaches the user as it is, not inside a
+        # DatasetGenerationError.
+        empty = [split for split in self._spec.splits if not self._rows(split)]
+        if len(empty) == len(self._spec.splits):
+            raise SourceError(f"{self.config.source!r} gives no rows for config {self.config.name!r}.")
+        for split in empty:
+            _logger.warning("split %s has no rows and is left out", split)
+        super()._download_and_prepare(*args, **kwargs)
+
+    def _generate_tables(self, split: str) -> Iterator[tuple[Any, pyarrow.Table]]:
+        import pyarrow as pa
+
+        rows = self._rows(split)
+        schema = arrow_schema(self._spec.kind)
+        for start in range(0, len(rows), _ROWS_PER_TABLE):
+            yield start, pa.Table.from_pylist(rows[start : start + _ROWS_PER_TABLE], schema=schema)
+
+    def _rows(self, split: str) -> list[dict[str, Any]]:
+        if self._spec.kind == "spider":
+            return source_rows(self.config.read_source(), split)
+        return build_rows(self._built(), self._spec.kind, split)
+
+    @property
+    def _spec(self) -> ConfigSpec:
+        return CONFIGS[self.config.name]
+
+    def _built(self) -> Build:
+        if self._build is None:
+            from spider_compose.composition.build import build
+
+            source, options = self.config.read_source(), self.config.build_options()
+            self._build = build(source, options, progress=not datasets.are_progress_bars_disabled())
+            _report(self._build.left_out)
+        return self._build
+
+
+def _check_arguments(arguments: dict[str, Any]) -> None:
+    for name in ("data_files", "data_dir"):
+        if arguments.get(name) is not None:
+            raise OptionError(
+                f"`{name}` is not an option of {NAME!r}, but got {arguments[name]!r}. Name a corpus by "
+                f'source=..., or load a built folder by its path: load_dataset("./{NAME}").'
+            )
+    if arguments.get("config_name") is not None:
+        choose("config", arguments["config_name"], CONFIGS)
+    own = {field.name for field in fields(SpiderComposeConfig) if field.init} - {
+        field.name for field in fields(datasets.BuilderConfig)
+    }
+    of_datasets = inspect.signature(datasets.DatasetBuilder.__init__).parameters
+    for name in arguments:
+        if name not in of_datasets:
+            choose("option", name, sorted(own))
+
+
+def _report(left_out: Iterable[LeftOut]) -> None:
+    for reason, count in sorted(Counter(row.reason for row in left_out).items()):
+        _logger.warning("%d source rows left out: %s", count, reason)

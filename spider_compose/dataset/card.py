@@ -1,0 +1,221 @@
+"""The card (README.md) of a Hub folder, written from the build's own numbers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spider_compose.composition.build import PAPER_COUNTS
+from spider_compose.dataset.configs import ConfigSpec
+from spider_compose.dataset.features import COLUMNS, yaml_features
+
+if TYPE_CHECKING:
+    from spider_compose.composition.build import Build
+    from spider_compose.dataset.hub_folder import SplitFile
+
+SPIDER_NAME = "spider-1.0"
+"""`Source.name` of the release whose pairs the paper counts."""
+
+EXAMPLES_PER_SPLIT = 2
+
+# Size categories as the Hub names them, by the first size that is too large for each.
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+_INTRODUCTION = """\
+Pairs of SQL and English text for measuring how well SQL-to-text models generalise to compositions that they
+have not seen. Every clause of a query is paired with the words of the question that say it; every non-empty
+subset of the clauses, with its words, is one pair. Training has pairs of one and two clauses; validation and
+test have three and more."""
+
+_STEPS = """\
+1. Each query is cut at its top-level keywords into clauses (SELECT with FROM and joins, WHERE, GROUP BY with
+   HAVING, ORDER BY with LIMIT; INTERSECT, UNION and EXCEPT with the whole query that follows).
+2. Each word of the question is tagged with the clauses that it speaks for, and the tags are turned into
+   intervals of words.
+3. Every non-empty subset of the clauses gives one pair. Words that clauses share appear once, in the order of
+   the question, cut from its own characters; all clauses together give the question back.
+4. Pairs of one and two clauses are training; those of three and more are validation where they come from the
+   source's training part, test where they come from its validation part."""
+
+_LIMITS = """\
+- The alignment is automatic. A fragment may lack a word or hold one too many; config `alignment` has the tags
+  and intervals behind every pair.
+- Fragments are pieces of a question, not rewritten: on their own they need not be full sentences.
+- Pairs without a SELECT clause are pieces of SQL; they do not run on a database.
+- Pairs from one source row share words. Splits follow the number of clauses, so the same words and databases
+  stand in training and validation; that is what the task asks for, and no measure of unseen databases.
+- The questions are English."""
+
+
+def render_card(build: Build, files: Mapping[str, Sequence[SplitFile]], configs: Sequence[ConfigSpec]) -> str:
+    """Render the dataset card.
+
+    Args:
+        build: its counts, signature, source and first pairs are shown.
+        files: the Parquet files by config.
+        configs: the configs in the folder; the first is the default.
+    """
+    import yaml
+
+    header = yaml.safe_dump(_metadata(build, files, configs), sort_keys=False, allow_unicode=True, width=1000)
+    sections = [
+        ("SpiderCompose", _INTRODUCTION),
+        ("Use", _use(configs)),
+        ("Counts", _counts(build)),
+        ("How it was built", f"{_STEPS}\n\n{_made_from(build)}"),
+        ("Columns", _columns(configs)),
+        ("Examples", _examples(build)),
+        ("Known limits", _LIMITS),
+        ("Licence and attribution", _licence(build)),
+    ]
+    body = "\n\n".join(
+        f"{'##' if index else '#'} {title}\n\n{text}" for index, (title, text) in enumerate(sections)
+    )
+    return f"---\n{header}---\n\n{body}\n"
+
+
+def _metadata(
+    build: Build, files: Mapping[str, Sequence[SplitFile]], configs: Sequence[ConfigSpec]
+) -> dict[str, Any]:
+    spider = build.source.name == SPIDER_NAME
+    return {
+        "pretty_name": "SpiderCompose",
+        "language": ["en"],
+        "license": _licence_id(build.source.license),
+        "task_categories": ["text-generation"],
+        "tags": [
+            "sql-to-text",
+            "text-to-sql",
+            "compositional-generalization",
+            "code",
+            *(["spider"] if spider else []),
+        ],
+        **({"source_datasets": ["xlangai/spider"]} if spider else {}),
+        "size_categories": [_size_category(sum(file.num_rows for file in files[configs[0].name]))],
+        "configs": [
+            {
+                "config_name": spec.name,
+                **({"default": True} if spec is configs[0] else {}),
+                "data_files": [{"split": file.split, "path": file.path} for file in files[spec.name]],
+            }
+            for spec in configs
+        ],
+        "dataset_info": [_dataset_info(spec, files[spec.name]) for spec in configs],
+    }
+
+
+def _dataset_info(spec: ConfigSpec, files: Sequence[SplitFile]) -> dict[str, Any]:
+    return {
+        "config_name": spec.name,
+        "features": yaml_features(spec.kind),
+        "splits": [
+            {"name": file.split, "num_bytes": file.num_bytes, "num_examples": file.num_rows} for file in files
+        ],
+        "download_size": sum(file.file_bytes for file in files),
+        "dataset_size": sum(file.num_bytes for file in files),
+    }
+
+
+def _use(configs: Sequence[ConfigSpec]) -> str:
+    lines = "\n".join(f"- `{spec.name}`: {spec.description}" for spec in configs)
+    return (
+        "```python\nfrom datasets import load_dataset\n\n"
+        f'pairs = load_dataset("path/to/this/folder")  # config {configs[0].name}\n'
+        f'alignment = load_dataset("path/to/this/folder", "alignment")\n```\n\nConfigs:\n\n{lines}'
+    )
+
+
+def _counts(build: Build) -> str:
+    sizes = sorted({size for counts in build.counts.values() for size in counts.by_clauses})
+    paper = build.source.name == SPIDER_NAME
+    header = ["split", "pairs", "before deduplication", *(["paper"] if paper else [])]
+    rows = [
+        [
+            split,
+            f"{counts.pairs:,}",
+            f"{counts.before_deduplication:,}",
+            *([f"{PAPER_COUNTS[split]:,}"] if paper else []),
+            *(f"{counts.by_clauses.get(size, 0):,}" for size in sizes),
+        ]
+        for split, counts in build.counts.items()
+    ]
+    notes = [
+        f"Exact (SQL, text) duplicates were dropped in: {build.options.deduplicate}.",
+        f"Left out because their clauses have no words: "
+        f"{sum(counts.without_words for counts in build.counts.values()):,} pairs.",
+    ]
+    if build.left_out:
+        counted = sorted(Counter(row.reason for row in build.left_out).items())
+        reasons = "; ".join(f"{count:,}: {reason}" for reason, count in counted)
+        notes.append(
+            f"Source rows left out: {len(build.left_out):,} ({reasons}); `signature.json` names each."
+        )
+    else:
+        notes.append("No source row was left out.")
+    if paper:
+        notes.append("Column `paper` holds the published counts.")
+    return _table([*header, *(_clauses(size) for size in sizes)], rows) + "\n\n" + "\n".join(notes)
+
+
+def _clauses(size: int) -> str:
+    return f"{size} clause{'s' if size > 1 else ''}"
+
+
+def _made_from(build: Build) -> str:
+    source = build.source
+    lines = [f"Source: {source.release or source.name}."]
+    lines += [f"Note: {note}." for note in source.notes]
+    return "\n".join(
+        [*lines, "Signature, with everything that moves a row:", "", f"```\n{build.signature}\n```"]
+    )
+
+
+def _columns(configs: Sequence[ConfigSpec]) -> str:
+    tables = []
+    for spec in configs:
+        rows = [
+            [f"`{column.name}`", _type_name(column.type), column.meaning] for column in COLUMNS[spec.kind]
+        ]
+        tables.append(f"Config `{spec.name}`:\n\n" + _table(["column", "type", "meaning"], rows))
+    return "\n\n".join(tables)
+
+
+def _type_name(type_: Any) -> str:
+    return f"list of {_type_name(type_[0])}" if isinstance(type_, list) else str(type_)
+
+
+def _examples(build: Build) -> str:
+    shown = [
+        f"`{split}`\n\n```json\n{json.dumps(row, ensure_ascii=False, indent=2)}\n```"
+        for split, rows in build.pairs.items()
+        for row in rows[:EXAMPLES_PER_SPLIT]
+    ]
+    return "\n\n".join(shown)
+
+
+def _licence(build: Build) -> str:
+    source = build.source
+    text = (
+        f"The rows are derived from their source and inherit its licence, {source.license}."
+        if source.license
+        else "The rows are derived from their source, whose licence is not known: state it before sharing."
+    )
+    if source.attribution:
+        text += f"\n\n{source.attribution}"
+    return text + "\n\nThe code that made them is under Apache-2.0."
+
+
+def _licence_id(name: str | None) -> str:
+    """A licence as the Hub writes it: "CC BY-SA 4.0" -> "cc-by-sa-4.0"."""
+    return name.lower().replace(" ", "-") if name else "unknown"
+
+
+def _size_category(rows: int) -> str:
+    return next((name for limit, name in _SIZES if rows < limit), "n>1M")
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,130 @@
+"""The columns of every config: name, type and meaning, written down once.
+
+From these tables come the features of the builder, the Arrow schemas of the Parquet files, the YAML of the
+dataset card and its list of columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import datasets
+    import pyarrow
+
+ColumnType = str | list[Any]
+"""A scalar's name as Arrow and datasets call it, or a list of one type: `["string"]`, `[["int32"]]`."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes:
+        name: as it stands in the rows.
+        type: "string", "int32", or a list: `["string"]` is a list of strings.
+        meaning: one line, for the card; units and counting base included.
+    """
+
+    name: str
+    type: ColumnType
+    meaning: str
+
+
+_CLAUSE_TYPES = "SELECT, WHERE, GROUP BY, ORDER BY, INTERSECT, UNION or EXCEPT"
+
+_SOURCE_SPLIT = Column("source_split", "string", "part of the source the row comes from: train or validation")
+_SOURCE_ROW = Column("source_row", "int32", "its row in that part of the source, from 0")
+_DB_ID = Column("db_id", "string", "name of the database")
+
+PAIR_COLUMNS = (
+    Column("id", "string", "names source part, source row and clause subset; unique in the dataset"),
+    _DB_ID,
+    Column("query", "string", "SQL: the chosen clauses of the source query, in its order"),
+    Column("question", "string", "text: the words of the source question that belong to these clauses"),
+    Column("clause_types", ["string"], f"type of each clause in `query`: {_CLAUSE_TYPES}"),
+    Column("num_clauses", "int32", "number of clauses in `query`; 1 and 2 in train, 3 and more elsewhere"),
+    _SOURCE_SPLIT,
+    _SOURCE_ROW,
+    Column("clause_subset", ["int32"], "indices of the chosen clauses in the source query, from 0, rising"),
+)
+
+ALIGNMENT_COLUMNS = (
+    _SOURCE_SPLIT,
+    _SOURCE_ROW,
+    _DB_ID,
+    Column("question", "string", "the source question, unchanged"),
+    Column("query", "string", "the source query, unchanged"),
+    Column("tokens", ["string"], "tokens of the question"),
+    Column(
+        "token_spans", [["int32"]], "[start, end] of each token: characters of the question, end excluded"
+    ),
+    Column("tags", ["int32"], "clause index per token as the aligner tagged it; -1 for none"),
+    Column("clause_types", ["string"], f"type of each clause of the query: {_CLAUSE_TYPES}"),
+    Column(
+        "clause_sql", ["string"], "text of each clause; joined with single spaces they give the query back"
+    ),
+    Column("clause_token_ids", [["int32"]], "per clause, indices of its tokens; clauses may share tokens"),
+    Column(
+        "fragments", ["string"], "per clause, the text cut from the question; empty where it has no words"
+    ),
+)
+
+SPIDER_COLUMNS = (
+    _DB_ID,
+    Column("query", "string", "the source query, unchanged"),
+    Column("question", "string", "the source question, unchanged"),
+    _SOURCE_SPLIT,
+    _SOURCE_ROW,
+)
+
+COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
+    {"pairs": PAIR_COLUMNS, "alignment": ALIGNMENT_COLUMNS, "spider": SPIDER_COLUMNS}
+)
+"""Columns by the kind of a config's rows (see `configs.py`)."""
+
+
+def features(kind: str) -> datasets.Features:
+    """The columns of one kind as `datasets.Features`, in the installed version's own classes."""
+    from datasets import Features, Value
+
+    def feature(type_: ColumnType) -> Any:
+        # [feature] is a list in every version: kept as it is before 4.0, turned into `List` since.
+        return [feature(type_[0])] if isinstance(type_, list) else Value(type_)
+
+    return Features({column.name: feature(column.type) for column in COLUMNS[kind]})
+
+
+def arrow_schema(kind: str) -> pyarrow.Schema:
+    """The columns of one kind as an Arrow schema whose metadata names the features for `load_dataset`."""
+    import pyarrow as pa
+
+    def arrow_type(type_: ColumnType) -> Any:
+        return pa.list_(arrow_type(type_[0])) if isinstance(type_, list) else pa.type_for_alias(type_)
+
+    def feature(type_: ColumnType) -> Any:
+        # "Sequence" is the one name for a list that every version of datasets reads.
+        if isinstance(type_, list):
+            return {"feature": feature(type_[0]), "_type": "Sequence"}
+        return {"dtype": type_, "_type": "Value"}
+
+    described = {"info": {"features": {column.name: feature(column.type) for column in COLUMNS[kind]}}}
+    return pa.schema(
+        [(column.name, arrow_type(column.type)) for column in COLUMNS[kind]],
+        metadata={"huggingface": json.dumps(described)},
+    )
+
+
+def yaml_features(kind: str) -> list[dict[str, Any]]:
+    """The columns of one kind as the `features` entry of a dataset card's YAML."""
+
+    def inner(type_: ColumnType) -> dict[str, Any]:
+        if isinstance(type_, list):
+            return {"sequence": type_[0] if isinstance(type_[0], str) else inner(type_[0])}
+        return {"dtype": type_}
+
+    return [{"name": column.name, **inner(column.type)} for column in COLUMNS[kind]]
