@@ -2,14 +2,16 @@
 
 A folder with `train.*` and `validation.*` (or `dev.*`) as .json, .jsonl, .csv or .parquet, whole or in shards
 as on the Hub (`train-00000-of-00002.parquet`), in the folder itself or, as in Hub repositories, in its
-subfolder `spider` or `data`. tables.json lies beside the files or in the folder above; it is optional. A single
-file is all training rows. A `test.*` is not read: the test split is made from the validation part.
+subfolder `spider` or `data`. tables.json is optional; it lies beside the files or, for a subfolder or shards,
+in the folder above. A single file is all training rows. A `test.*` is not read: the test split is made from
+the validation part.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from spider_compose.errors import SourceError
@@ -57,12 +59,12 @@ def read(path: Path, schemas: Path | None) -> Corpus:
         names = ", ".join(name.name for name in found["validation"] + found["dev"])
         raise SourceError(f"{folder} has more than one file for the validation part: {names}. Keep one.")
     parts = {_PARTS[part]: _checked_shards(folder, paths) for part, paths in found.items()}
-    files = {
-        part: [SourceFile.read(shard, shard.relative_to(path).as_posix()) for shard in shards]
-        for part, shards in parts.items()
-    }
-    tables = find_schemas(schemas, [folder, folder.parent])
-    return corpus_of_files(path.resolve().name, files, tables, notes)
+    files = {part: [SourceFile.read(shard) for shard in shards] for part, shards in parts.items()}
+    as_on_the_hub = all("-of-" in file.name for shards in parts.values() for file in shards)
+    # The folder above belongs to the corpus only where the files are the Hub's or lie in a subfolder.
+    above = [folder.parent] if folder != path or as_on_the_hub else []
+    corpus = corpus_of_files(path.resolve().name, files, find_schemas(schemas, [folder, *above]), notes)
+    return replace(corpus, expected=SPIDER) if as_on_the_hub else corpus
 
 
 def corpus_of_files(
@@ -77,13 +79,11 @@ def corpus_of_files(
     }
     absent = [f"no {part} part" for part in _PARTS.values() if part not in files]
     read_files = [file for shards in files.values() for file in shards]
-    as_on_the_hub = all("-of-" in file.name and file.extension == "parquet" for file in read_files)
     return Corpus(
         name=name,
         parts=parts,
         files=(*read_files, *([tables] if tables else [])),
         schemas=read_schemas(tables),
-        expected=SPIDER if as_on_the_hub else None,
         notes=(*(notes or ()), *dict.fromkeys(absent), *(() if tables else (NO_SCHEMAS,))),
     )
 

@@ -17,7 +17,7 @@ class SourceFile:
     """One file's bytes.
 
     Attributes:
-        name: its path inside the source; stands in messages and in the fingerprint.
+        name: its name without the folder, so that the fingerprint is the same wherever the corpus lies.
     """
 
     name: str

@@ -70,7 +70,7 @@ def _parse(text: str, file: SourceFile, *, first_line: int, one_object_per_line_
         hint = "The file may be cut short: copy or download it again."
         if one_object_per_line_hint and error.msg == "Extra data":
             hint = "A file with one object per line must be named .jsonl."
-        elif text[error.pos :].strip():
+        elif text[error.pos :].strip() and not error.msg.startswith("Unterminated string"):
             hint = "Mend it there, or copy the file again."
         raise SourceError(f"{place(error.pos)}: not valid JSON ({error.msg}). {hint}") from None
     except (RecursionError, ValueError) as error:  # nested too deep; a number of thousands of digits

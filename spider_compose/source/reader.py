@@ -116,8 +116,8 @@ def _read_path(path: Path, schemas: Path | None, origin: str) -> Corpus:
     there = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir())
     listing = ", ".join(there[:12]) + (f" and {len(there) - 12} more" if len(there) > 12 else "")
     raise SourceError(
-        f"{origin} holds no known corpus. Looked for {release_folder.PARTS['train']} (the official release of "
-        f"Spider), or {column_files.LOOKED_FOR}, also in {' or '.join(column_files.SUBFOLDERS[1:])}. "
+        f"{origin} holds no known corpus. Looked for {release_folder.PARTS['train']} (Spider's official "
+        f"release), or {column_files.LOOKED_FOR}, also in {' or '.join(column_files.SUBFOLDERS[1:])}. "
         f"There: {listing or 'nothing'}. Check the path, or rename the files."
     )
 
