@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from spider_compose.alignment.evidence import clause_words, evidence
+from spider_compose.alignment.evidence import ClauseWords, clause_words, evidence
 from spider_compose.alignment.keyword_tagging import keyword_tagging
 from spider_compose.alignment.records import Alignment, Word
+from spider_compose.alignment.segmentation import segment
 from spider_compose.alignment.word_joining import word_joining
 from spider_compose.errors import AlignmentError, choose
 from spider_compose.sql.clauses import Clause
@@ -37,15 +38,17 @@ def align(
     choose("aligner", aligner, ALIGNERS)
     if not words:
         raise AlignmentError("expected a question with words, but got none")
-    matrix = evidence(words, clause_words(clauses, schema, dialect))
-    return ALIGNERS[aligner](words, [clause.type for clause in clauses], matrix)
+    return ALIGNERS[aligner](words, clause_words(clauses, schema, dialect))
 
 
-def _keyword(words: Sequence[Word], types: Sequence[str], matrix: list[list[float]]) -> Alignment:
-    tags = keyword_tagging(words, types, matrix)
+def _keyword(words: Sequence[Word], candidates: Sequence[ClauseWords]) -> Alignment:
+    """The paper's two steps: keyword tagging and word joining."""
+    types = [candidate.type for candidate in candidates]
+    tags = keyword_tagging(words, types, evidence(words, candidates))
     return Alignment(tags, word_joining(words, tags, types))
 
 
-ALIGNERS: Mapping[str, Callable[[Sequence[Word], Sequence[str], list[list[float]]], Alignment]] = {
+ALIGNERS: Mapping[str, Callable[[Sequence[Word], Sequence[ClauseWords]], Alignment]] = {
     "keyword": _keyword,
+    "segment": segment,
 }
