@@ -1,8 +1,8 @@
 """From a source to the rows of SpiderCompose (sections 3 and 4): clauses, alignment, recombination, parts.
 
-    training    subsets of 1 and 2 clauses, from both parts of the source
-    validation  subsets of 3 clauses and more, from the source's training part
-    test        subsets of 3 clauses and more, from the source's validation part
+training    subsets of 1 and 2 clauses, from both parts of the source
+validation  subsets of 3 clauses and more, from the source's training part
+test        subsets of 3 clauses and more, from the source's validation part
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class BuildOptions:
     Attributes:
         aligner: a name in `spider_compose.alignment.ALIGNERS`.
         dialect: SQL dialect of the source's queries, any that sqlglot knows.
-        deduplicate: drop pairs whose query and text an earlier pair of the same part has: "train" only (nearest
-            to the published counts), in "all" parts, or "none".
+        deduplicate: drop pairs whose query and text an earlier pair of the same part has: in "train" only
+            (nearest to the published counts), in "all" parts, or in "none".
         strict: stop at the first row that cannot be used, instead of leaving it out and counting it.
         spacy_model: an English spaCy pipeline with a tagger and a lemmatizer.
 
@@ -115,7 +115,9 @@ def build(source: Source, options: BuildOptions = BuildOptions(), progress: bool
     alignments = {part: _align_part(source, part, options, left_out, progress) for part in source.pairs}
     if not any(alignments.values()):
         first = f" The first: {left_out[0].detail}" if left_out else ""
-        raise SourceError(f"no row of the source {source.name!r} can be used ({len(left_out)} left out).{first}")
+        raise SourceError(
+            f"no row of the source {source.name!r} can be used ({len(left_out)} left out).{first}"
+        )
     pairs: dict[str, list[dict[str, Any]]] = {}
     counts: dict[str, SplitCounts] = {}
     composed: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
@@ -145,7 +147,9 @@ def split_of(source_split: str, num_clauses: int) -> str:
     return "validation" if source_split == "train" else "test"
 
 
-def alignment_row(pair: SourcePair, clauses: Sequence[Clause], words: Sequence[Word], found: Alignment) -> dict[str, Any]:
+def alignment_row(
+    pair: SourcePair, clauses: Sequence[Clause], words: Sequence[Word], found: Alignment
+) -> dict[str, Any]:
     """One row of the `alignment` configuration: a source pair with its clauses, words, tags and fragments."""
     return {
         "source_split": pair.split,
@@ -165,9 +169,12 @@ def alignment_row(pair: SourcePair, clauses: Sequence[Clause], words: Sequence[W
 
 def compose_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The recombined pairs of one `alignment` row, by size of their clause subset (section 3.3)."""
-    clauses = [Clause(kind, sql, 0, 0) for kind, sql in zip(row["clause_types"], row["clause_sql"], strict=True)]
+    clauses = [
+        Clause(kind, sql, 0, 0) for kind, sql in zip(row["clause_types"], row["clause_sql"], strict=True)
+    ]
     words = [
-        Word(text, "", "", start, end) for text, (start, end) in zip(row["tokens"], row["token_spans"], strict=True)
+        Word(text, "", "", start, end)
+        for text, (start, end) in zip(row["tokens"], row["token_spans"], strict=True)
     ]
     for made in recombine(row["question"], words, clauses, row["clause_token_ids"]):
         yield {

@@ -37,12 +37,14 @@ def recombine(
 ) -> Iterator[Recombination]:
     """All 2^n - 1 recombinations of one aligned pair, by size, then in the order of the clauses.
 
-    The full set gives the question back, character for character. Words that several clauses share appear once.
+    The full set gives the question back, character for character. Words that clauses share appear once.
     """
     for size in range(1, len(clauses) + 1):
         for subset in combinations(range(len(clauses)), size):
             ids = sorted({position for clause in subset for position in clause_token_ids[clause]})
-            yield Recombination(subset, join_clauses([clauses[i] for i in subset]), cut_text(question, words, ids))
+            yield Recombination(
+                subset, join_clauses([clauses[i] for i in subset]), cut_text(question, words, ids)
+            )
 
 
 def cut_text(question: str, words: Sequence[Word], ids: Sequence[int]) -> str:
@@ -56,7 +58,7 @@ def cut_text(question: str, words: Sequence[Word], ids: Sequence[int]) -> str:
     if len(ids) == len(words):
         return question
     text = ""
-    for before, position in zip([None, *ids], ids):
+    for before, position in zip([None, *ids], ids, strict=False):
         word = words[position]
         if before is None:
             gap = ""

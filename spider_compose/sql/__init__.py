@@ -1,0 +1,1 @@
+"""SQL as the rest of the package sees it: schemas and clauses."""

@@ -7,9 +7,9 @@ The seven clause types of the paper are cut at top-level keywords only; nested q
     GROUP BY    with HAVING (a HAVING alone is of this type)
     ORDER BY    with LIMIT, OFFSET, FETCH (these alone are of this type)
     INTERSECT, UNION, EXCEPT
-                the first such keyword and all that stands on its right, whatever it nests; only an ORDER BY that
-                orders the whole result is a clause of its own (where the left operand has its own ORDER BY, as in
-                two rows of Spider, the last one belongs to the right operand)
+                the first such keyword and all that stands on its right, whatever it nests; only an ORDER BY
+                that orders the whole result is a clause of its own (where the left operand has its own
+                ORDER BY, as in two rows of Spider, the last one belongs to the right operand)
 
 sqlglot's tokens say where a keyword stands and its AST says which clauses there are; a cut is accepted only
 where both agree. The pieces are slices of the original text: joined with single spaces they give the query
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from spider_compose.errors import ClauseError, OptionError
@@ -139,12 +139,11 @@ def split_clauses(query: str, dialect: str = "sqlite") -> tuple[Clause, ...]:
         )
     ends = [start for _, start in starts[1:]] + [len(query)]
     return tuple(
-        _piece(query, kind, start, end, tokens)
-        for (kind, start), end in zip(starts, ends, strict=True)
+        _piece(query, kind, start, end, tokens) for (kind, start), end in zip(starts, ends, strict=True)
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def sql_dialect(name: str) -> Dialect:
     """sqlglot's dialect of this name.
 
@@ -159,7 +158,7 @@ def sql_dialect(name: str) -> Dialect:
         raise OptionError(f"`dialect`: {error}") from error
 
 
-def _parse(query: str, engine: Dialect) -> tuple[list[Token], exp.Expression]:
+def _parse(query: str, engine: Dialect) -> tuple[list[Token], exp.Query]:
     """Tokens and parse tree of one query, within the limits on untrusted text."""
     from sqlglot import exp
     from sqlglot.errors import ParseError, SqlglotError
@@ -184,7 +183,9 @@ def _parse(query: str, engine: Dialect) -> tuple[list[Token], exp.Expression]:
         place = error.errors[0] if error.errors else {}
         what = re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", str(place.get("description") or error)).rstrip(".")
         near = f" near {place['highlight']!r}" if place.get("highlight") else ""
-        raise ClauseError(f"does not parse: {what}{near} (line {place.get('line')}, column {place.get('col')})") from error
+        raise ClauseError(
+            f"does not parse: {what}{near} (line {place.get('line')}, column {place.get('col')})"
+        ) from error
     except SqlglotError as error:
         raise ClauseError(f"does not parse: {str(error).splitlines()[0]}") from error
     except RecursionError as error:
@@ -209,7 +210,7 @@ def _depths(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 
 def _keywords(tokens: Sequence[Token]) -> list[tuple[str, int]]:
-    """(clause type, start character) of every keyword outside brackets that opens or goes on with a clause."""
+    """(clause type, start character) of every keyword outside brackets that opens or continues a clause."""
     found = []
     for position, (token, depth) in enumerate(_depths(tokens)):
         kind = _OPENERS.get(token.token_type.name)
@@ -235,7 +236,7 @@ def _is_keyword(tokens: Sequence[Token], position: int) -> bool:
     return True
 
 
-def _expected_types(tree: exp.Expression, operations: Sequence[str], has_top: bool) -> list[str]:
+def _expected_types(tree: exp.Expr, operations: Sequence[str], has_top: bool) -> list[str]:
     """The clause types the parse tree holds, in the order of SQL, each at most once.
 
     Args:
@@ -257,7 +258,7 @@ def _expected_types(tree: exp.Expression, operations: Sequence[str], has_top: bo
     return types
 
 
-def _open_set_operations(node: exp.Expression) -> int:
+def _open_set_operations(node: exp.Expr) -> int:
     """Number of set operations in an operand that no bracket encloses."""
     from sqlglot import exp
 
@@ -270,7 +271,7 @@ def _open_set_operations(node: exp.Expression) -> int:
     return count
 
 
-def _argument_types(node: exp.Expression, has_top: bool = False) -> list[str]:
+def _argument_types(node: exp.Expr, has_top: bool = False) -> list[str]:
     """Clause types among a query node's own arguments, each once, in the order of SQL."""
     present = {
         kind
@@ -287,7 +288,9 @@ def _clause_starts(keywords: Sequence[tuple[str, int]], expected: Sequence[str])
         types = [opened for opened, _ in starts]
         operation = next((opened for opened in types if opened in SET_OPERATIONS), None)
         if operation and kind in SET_OPERATIONS:
-            del starts[types.index(operation) + 1 :]  # what looked like the final ORDER BY stands in an operand
+            del starts[
+                types.index(operation) + 1 :
+            ]  # what looked like the final ORDER BY stands in an operand
         elif kind in expected and kind != types[-1] and (not operation or kind == expected[-1]):
             starts.append((kind, start))
     return starts

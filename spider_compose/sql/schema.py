@@ -105,7 +105,7 @@ class Schema:
 
     @cached_property
     def _table_words(self) -> dict[str, str]:
-        return {table.name.lower(): table.words for table in reversed(self.tables)}
+        return {table.name.lower(): table.words for table in self.tables}
 
     @cached_property
     def _column_words(self) -> dict[str, frozenset[str]]:
