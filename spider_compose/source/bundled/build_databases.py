@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ def _build_one(script: Path, target: Path) -> Path:
             connection.close()
         unfinished.replace(target)
     except (OSError, sqlite3.OperationalError) as error:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
         raise SpiderComposeError(
             f"cannot write the database {target}: {error}. Choose a folder that can be written."
         ) from error
