@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 from spider_compose import __version__
@@ -33,6 +32,8 @@ def read(schemas: Path | None = None) -> Corpus:
 
 
 def _resource(name: str) -> SourceFile:
+    from importlib.resources import files  # imports archive modules that no other source needs
+
     resource = files("spider_compose.source") / "bundled" / name
     try:
         return SourceFile(name, resource.read_bytes()).checked()
