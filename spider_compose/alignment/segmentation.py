@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from spider_compose.alignment.evidence import ClauseWords, EvidenceWeights, evidence
@@ -27,32 +27,36 @@ IMPOSSIBLE = math.inf
 
 # --- Vocabulary ------------------------------------------------------------------------------------------
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Words that speak for a type of clause by themselves.
 MARKERS: Mapping[str, frozenset[str]] = {
-    kind: frozenset(words.split())
-    for kind, words in {
-        "GROUP BY": "each every per group grouped",
-        "ORDER BY": "order ordered ordering sort sorted sorting rank ranked alphabetical alphabetically "
-        "lexicographical lexicographically ascending descending chronological chronologically",
-        "INTERSECT": "both also",
-        "UNION": "either or",
-        "EXCEPT": "not n't never no without except excluding",
-    }.items()
+    "GROUP BY": _words("each every per group grouped"),
+    "ORDER BY": _words(
+        "order ordered ordering sort sorted sorting rank ranked alphabetical alphabetically lexicographical "
+        "lexicographically ascending descending chronological chronologically"
+    ),
+    "INTERSECT": _words("both also"),
+    "UNION": _words("either or"),
+    "EXCEPT": _words("not n't never no without except excluding"),
 }
-TOGETHER = frozenset({"both", "either"})
-ASKING = frozenset(
-    "what which who how when where find list show give return tell display report provide name count state "
-    "compute calculate also please".split()
+ASKING = _words(
+    "what which who how when where find list show give return get tell display report provide name count state "
+    "compute calculate please"
 )
-SENTENCE_ENDS = frozenset({".", "?", "!", ";"})
-QUOTES = frozenset({"'", '"', "``", "''", "`", "\u2018", "\u2019", "\u201c", "\u201d"})
+CONNECTIVES = _words("and or but , ; also then")
+SENTENCE_ENDS = _words(". ? !")
+QUOTES = _words("' \" `` '' ` \u2018 \u2019 \u201c \u201d")
 
-_NOUNS = frozenset("NN NNS NNP NNPS".split())
-_MODIFIERS = frozenset("JJ JJR JJS RBR RBS VBN VBG CD HYPH".split())
-_DETERMINERS = frozenset("DT PDT PRP$".split())
-_DANGLING = frozenset("CC DT IN MD PDT PRP$ TO WDT WP WP$ WRB".split())
-_AUXILIARIES = frozenset("be have do".split())
-_RELATIVES = frozenset("WDT WP WP$ WRB".split())
+_NOUNS = _words("NN NNS NNP NNPS")
+_MODIFIERS = _words("JJ JJR JJS RBR RBS VBN VBG CD HYPH")
+_DETERMINERS = _words("DT PDT PRP$")
+_DANGLING = _words("CC DT IN MD PDT PRP$ TO WDT WP WP$ WRB")
+_AUXILIARIES = _words("be have do")
+_RELATIVES = _words("WDT WP WP$ WRB")
 
 
 # --- Costs -------------------------------------------------------------------------------------------------
@@ -62,39 +66,60 @@ _RELATIVES = frozenset("WDT WP WP$ WRB".split())
 class SegmentationCosts:
     """Everything that decides a segmentation, in the units of `EvidenceWeights`.
 
+    The first group is what words are worth; the second what a change costs by what opens the new span; the third
+    what it costs by where it leads. A negative cost invites a change.
+
     Attributes:
         evidence: what a matching word is worth.
-        marker: worth of a word that speaks for a type of clause by itself ("each").
-        asking: worth of a word that asks for SELECT at the start of a sentence ("List").
-        sentence: cost of a change at the first word of a sentence; the next ones at a relative pronoun ("who"), a
-            participle, a preposition, a finite verb, a conjunction or comma, after a conjunction, elsewhere.
-        inside_phrase: further cost of a change between a modifier and its noun.
-        again: cost of going back to a clause that was left.
-        start: cost of beginning with another clause than SELECT, unless a later sentence asks.
-        shared: cost of saying WHERE and a set operation together without "both" or "either".
-        select_shared: cost of saying a clause in SELECT's own words.
-        group_with_select: cost of saying GROUP BY in SELECT's own words.
-        modifier: cost of saying a clause inside a noun phrase of SELECT.
+        marker: a word that speaks for a type of clause by itself ("each").
+        asking: a word that asks, at the start of a sentence or behind a conjunction ("and *what*"), for SELECT.
+
+        sentence: a new sentence.
+        asks_again: a conjunction or comma with a word that asks behind it (", and what").
+        relative: a relative pronoun ("who").
+        participle: a participle or past tense behind a noun ("singers *born* in").
+        preposition: a preposition other than "of".
+        verb: a finite verb.
+        conjunction: another conjunction or comma.
+        elsewhere: any other word.
+        inside_phrase: further, between a modifier and its noun.
+
+        start: beginning with another clause than SELECT, or with SELECT where a later sentence asks; nothing where
+            the question begins with a preposition ("For each singer").
+        again: going back to a clause that was left.
+        unmarked_group: GROUP BY without HAVING on its own in a question without "each", "every", "per".
+        conjunct: from WHERE to INTERSECT or UNION without a conjunction.
+        together: WHERE and a set operation in the same words, without "both" or "either" directly before the pair.
+        group_with_select: GROUP BY in SELECT's own words.
+        other_with_select: another clause in SELECT's own words.
+        other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing.
+        part: between a set of clauses and a part of it other than SELECT.
+        modifier: a clause inside a noun phrase of SELECT.
     """
 
-    evidence: EvidenceWeights = field(default_factory=lambda: EvidenceWeights(general=0.3))
+    evidence: EvidenceWeights = EvidenceWeights(general=0.3)
     marker: float = 2.0
     asking: float = 2.0
+
     sentence: float = 0.0
+    asks_again: float = 0.0
     relative: float = -2.0
-    participle: float = 0.0
-    preposition: float = 0.0
-    verb: float = 1.0
+    participle: float = -0.5
+    preposition: float = 0.5
+    verb: float = 0.0
     conjunction: float = 1.5
-    after_conjunction: float = 1.0
     elsewhere: float = 3.0
     inside_phrase: float = 3.0
-    again: float = 4.0
+
     start: float = 3.0
-    shared: float = 1.0
-    other_shared: float = 3.0
-    select_shared: float = 6.0
-    group_with_select: float = 2.0
+    again: float = 4.0
+    unmarked_group: float = 3.0
+    conjunct: float = 6.0
+    together: float = 2.0
+    group_with_select: float = 3.0
+    other_with_select: float = 6.0
+    other_together: float = 3.0
+    part: float = 3.0
     modifier: float = 3.0
 
 
@@ -147,6 +172,7 @@ def segment(
         return Alignment((0,) * len(words), (everything,), 1.0)
     lattice = _Lattice.of(words, candidates, costs)
     path, confidence = _search(lattice)
+    _move_conjunctions(path, lattice)
     said = [set(state.clauses) for state in path]
     _share_head_nouns(said, path, lattice)
     _share_final_marks(said, words)
@@ -168,104 +194,62 @@ class _Lattice:
     Attributes:
         states: see `_states`.
         emissions: evidence by position and state.
-        openings: cost of a change at each position.
+        openers: what opens at each position: a field of `SegmentationCosts`, or "" where no change is possible.
         entry: cost of a state, paid when it is entered.
-        heads: position of the head noun of the noun phrase a word stands in as a modifier, or -1.
-        asked: the later sentence starts that ask; empty in most questions.
+        steps: cost of going from a state to another, opener and entry left out; by opener where it matters.
+        heads: position of the head noun of the phrase that a word stands in as a modifier, or -1.
+        starts: cost of beginning with a state.
     """
 
     words: Sequence[Word]
     states: tuple[State, ...]
     emissions: list[list[float]]
-    openings: list[float]
+    openers: list[str]
     entry: list[float]
     heads: list[int]
-    asked: bool
+    starts: list[float]
+    types: tuple[str, ...]
     costs: SegmentationCosts
-    everything: int
 
     @classmethod
     def of(cls, words: Sequence[Word], candidates: Sequence[ClauseWords], costs: SegmentationCosts) -> _Lattice:
         types = tuple(candidate.type for candidate in candidates)
         states = _states(types)
         starts = sentence_starts(words)
-        matrix = _emissions(words, candidates, starts, costs)
+        asks_later = any(words[start].text.lower() in ASKING for start in starts[1:])
+        openers = _openers(words, starts)
+        matrix = _clause_evidence(words, candidates, openers, asks_later, costs)
         emissions = [
             [max(matrix[clause][position] for clause in state.clauses) for state in states]
             for position in range(len(words))
         ]
-        together = any(word.text.lower() in TOGETHER for word in words)
-        entry = [_entry_cost(state, types, candidates, together, costs) for state in states]
-        heads = _heads(words)
-        openings = _openings(words, starts, heads, costs)
-        asked = any(words[start].text.lower() in ASKING for start in starts[1:])
-        everything = (1 << len(types)) - 1
-        return cls(words, states, emissions, openings, entry, heads, asked, costs, everything)
+        entry = _entry_costs(states, words, candidates, costs)
+        first = [_start_cost(state, words[0], asks_later, costs) for state in states]
+        return cls(words, states, emissions, openers, entry, _heads(words), first, types, costs)
 
 
 def sentence_starts(words: Sequence[Word]) -> list[int]:
-    """Positions of the words that begin a sentence; marks inside quotations end none."""
-    starts, quoted = [0], False
+    """Positions of the words that begin a sentence; a mark inside a quotation ends none."""
+    starts, inside = [0], quoted(words)
     for position, word in enumerate(words[:-1]):
-        if word.text in QUOTES:
-            quoted = not quoted
-        elif word.text in SENTENCE_ENDS and not quoted and words[position + 1].text not in SENTENCE_ENDS:
+        if word.text in SENTENCE_ENDS and not inside[position] and words[position + 1].text not in SENTENCE_ENDS:
             starts.append(position + 1)
     return starts
 
 
-def _emissions(
-    words: Sequence[Word], candidates: Sequence[ClauseWords], starts: Sequence[int], costs: SegmentationCosts
-) -> list[list[float]]:
-    matrix = evidence(words, candidates, costs.evidence)
-    for clause, candidate in enumerate(candidates):
-        markers = MARKERS.get(candidate.type, frozenset())
-        for position, word in enumerate(words):
-            if word.text.lower() in markers:
-                matrix[clause][position] = max(matrix[clause][position], costs.marker)
-    for start in starts:
-        if words[start].text.lower() in ASKING:
-            for row in matrix[1:]:
-                row[start] = 0.0
-            matrix[0][start] = costs.asking
-    return matrix
-
-
-def _entry_cost(
-    state: State, types: Sequence[str], candidates: Sequence[ClauseWords], together: bool, costs: SegmentationCosts
-) -> float:
-    kinds = {types[clause] for clause in state.clauses}
-    if len(kinds) == 1:
-        cost = 0.0
-    elif kinds == {"GROUP BY", "ORDER BY"}:
-        cost = 0.0
-    elif kinds == {"SELECT", "GROUP BY"}:
-        cost = costs.group_with_select
-    elif "SELECT" in kinds:
-        cost = costs.select_shared
-    elif kinds & set(SET_OPERATIONS) and "WHERE" in kinds:
-        cost = 0.0 if together else costs.shared
-    else:
-        cost = costs.other_shared
-    return cost + (costs.modifier if state.inside else 0.0)
-
-
-def _heads(words: Sequence[Word]) -> list[int]:
-    """For each word that modifies a noun behind it in its phrase the position of that noun, else -1."""
-    heads, head = [-1] * len(words), -1
-    for position in range(len(words) - 1, -1, -1):
-        tag = words[position].tag
-        if tag in _NOUNS:
-            if head < 0:
-                head = position
-            else:
-                heads[position] = head
-        elif tag in _MODIFIERS or (tag in _DETERMINERS and head >= 0):
-            heads[position] = head
-            head = -1 if tag in _DETERMINERS else head
-        else:
-            head = -1
-    return heads
+def quoted(words: Sequence[Word]) -> list[bool]:
+    """Whether each word stands inside a quotation, its closing sign included; an apostrophe opens none."""
+    inside, opened = [False] * len(words), -1
+    for position, word in enumerate(words):
+        if word.text not in QUOTES:
+            continue
+        before = position > 0 and words[position - 1].end == word.start
+        if opened < 0 and not before:
+            opened = position
+        elif opened >= 0:
+            inside[opened + 1 : position + 1] = [True] * (position - opened)
+            opened = -1
+    return inside
 
 
 def dangles(word: Word) -> bool:
@@ -273,46 +257,121 @@ def dangles(word: Word) -> bool:
     return word.tag in _DANGLING or word.lemma in _AUXILIARIES
 
 
-def _openings(
-    words: Sequence[Word], starts: Sequence[int], heads: Sequence[int], costs: SegmentationCosts
-) -> list[float]:
-    openings, quoted = [0.0] * len(words), False
-    first = set(starts)
+def _openers(words: Sequence[Word], starts: Sequence[int]) -> list[str]:
+    inside, heads = quoted(words), _heads(words)
+    openers = [""] * len(words)
     for position in range(1, len(words)):
         before, word = words[position - 1], words[position]
-        if before.text in QUOTES:
-            quoted = not quoted
-        if position in first:
-            openings[position], quoted = costs.sentence, False
-        elif quoted or _is_attached(before, word) or word.text in SENTENCE_ENDS or word.text in "''``\"":
-            openings[position] = IMPOSSIBLE if quoted or word.text[0] not in "\"'`" or _is_attached(before, word) else costs.elsewhere
-        else:
-            openings[position] = _opening(before, word, heads[position - 1], costs)
-    return openings
+        if position in starts:
+            openers[position] = "sentence"
+        elif inside[position] or word.text in SENTENCE_ENDS or before.text.lower() in CONNECTIVES:
+            continue
+        elif word.text.lower() in CONNECTIVES:
+            openers[position] = "asks_again" if _asks_behind(words, position) else "conjunction"
+        elif before.end != word.start and not dangles(before):
+            openers[position] = _opener(before, word, heads[position - 1] >= 0)
+    return openers
 
 
-def _is_attached(before: Word, word: Word) -> bool:
-    return before.end == word.start and word.text not in {",", ";", ":"}
+def _asks_behind(words: Sequence[Word], position: int) -> bool:
+    """Whether the connectives from here on lead to a word that asks: ", *and what*", "*as well as how many*"."""
+    while position < len(words) and words[position].text.lower() in CONNECTIVES | {"as", "well"}:
+        position += 1
+    return position < len(words) and words[position].text.lower() in ASKING and words[position].tag != "WDT"
 
 
-def _opening(before: Word, word: Word, head: int, costs: SegmentationCosts) -> float:
-    if before.tag == "CC":
-        return costs.after_conjunction
-    if word.tag in {"CC", ",", ":"}:
-        return costs.conjunction
-    if dangles(before):
-        return IMPOSSIBLE
-    if before.tag == ",":
-        return costs.elsewhere
+def _opener(before: Word, word: Word, modifies: bool) -> str:
     if word.tag in _RELATIVES or (word.text.lower() == "that" and before.tag in _NOUNS):
-        return costs.relative
-    if word.tag in {"IN", "TO"}:
-        return costs.preposition if word.text.lower() != "of" else costs.elsewhere
+        return "relative"
     if word.tag in {"VBN", "VBG", "VBD"} and before.tag in _NOUNS and word.lemma not in _AUXILIARIES:
-        return costs.participle
+        return "participle"
+    if word.tag in {"IN", "TO"} and word.text.lower() != "of":
+        return "preposition"
     if word.tag in {"VBZ", "VBP", "VBD", "MD"}:
-        return costs.verb
-    return costs.elsewhere + (costs.inside_phrase if head >= 0 else 0.0)
+        return "verb"
+    return "inside_phrase" if modifies else "elsewhere"
+
+
+def _heads(words: Sequence[Word]) -> list[int]:
+    """For each word that modifies a noun behind it in its phrase the position of that noun, else -1."""
+    heads, head = [-1] * len(words), -1
+    for position in range(len(words) - 1, -1, -1):
+        tag = words[position].tag
+        if tag in _NOUNS and head < 0:
+            head = position
+        elif tag in _NOUNS or tag in _MODIFIERS:
+            heads[position] = head
+        else:
+            heads[position] = head if tag in _DETERMINERS else -1
+            head = -1
+    return heads
+
+
+def _clause_evidence(
+    words: Sequence[Word],
+    candidates: Sequence[ClauseWords],
+    openers: Sequence[str],
+    asks_later: bool,
+    costs: SegmentationCosts,
+) -> list[list[float]]:
+    """The evidence matrix with markers and words that ask."""
+    matrix = evidence(words, candidates, costs.evidence)
+    for row, candidate in zip(matrix, candidates, strict=True):
+        markers = MARKERS.get(candidate.type, frozenset())
+        for position, word in enumerate(words):
+            if word.text.lower() in markers:
+                row[position] = max(row[position], costs.marker)
+    asks = "sentence" if not asks_later else ""
+    for position, word in enumerate(words):
+        asks = openers[position] if openers[position] in ("sentence", "asks_again") else asks
+        if asks and word.text.lower() in ASKING:
+            matrix[0][position] = costs.asking
+            for row in matrix[1:]:
+                row[position] = 0.0
+            asks = ""
+    return matrix
+
+
+def _start_cost(state: State, first: Word, asks_later: bool, costs: SegmentationCosts) -> float:
+    if state.inside:
+        return IMPOSSIBLE
+    if first.tag in {"IN", "TO"} and not asks_later:
+        return 0.0
+    return costs.start if (0 in state.clauses) == asks_later else 0.0
+
+
+def _entry_costs(
+    states: Sequence[State], words: Sequence[Word], candidates: Sequence[ClauseWords], costs: SegmentationCosts
+) -> list[float]:
+    said = {word.text.lower() for word in words}
+    paired = _names_a_pair(words)
+    entry = []
+    for state in states:
+        kinds = {candidates[clause].type for clause in state.clauses}
+        if kinds == {"GROUP BY"}:
+            own = candidates[state.clauses[0]].words
+            having = bool(own["value"] or own["function"])
+            cost = 0.0 if having or said & MARKERS["GROUP BY"] else costs.unmarked_group
+        elif len(kinds) == 1 or kinds == {"GROUP BY", "ORDER BY"}:
+            cost = 0.0
+        elif kinds == {"SELECT", "GROUP BY"}:
+            cost = costs.group_with_select
+        elif "SELECT" in kinds:
+            cost = costs.other_with_select
+        elif "WHERE" in kinds and kinds & set(SET_OPERATIONS):
+            cost = 0.0 if paired else costs.together
+        else:
+            cost = costs.other_together
+        entry.append(cost + (costs.modifier if state.inside else 0.0))
+    return entry
+
+
+def _names_a_pair(words: Sequence[Word]) -> bool:
+    """Whether "both" or "either" stands directly before a pair: "*both* English *and* French"."""
+    for position, word in enumerate(words):
+        if word.text.lower() in {"both", "either"}:
+            return any(other.text.lower() in {"and", "or"} for other in words[position + 1 : position + 4])
+    return False
 
 
 # --- Search ------------------------------------------------------------------------------------------------------
@@ -320,19 +379,16 @@ def _opening(before: Word, word: Word, head: int, costs: SegmentationCosts) -> f
 
 def _search(lattice: _Lattice) -> tuple[list[State], float]:
     """The best path, and its probability among all paths."""
-    states, costs = lattice.states, lattice.costs
-    count = len(lattice.words)
-    # (state, clauses said so far) -> (score, sum of exponentials of the scores of all paths to it)
+    states = lattice.states
+    # Keys: (state, clauses said so far as bits). Values: best score, and log of the sum over all paths.
     front: dict[tuple[int, int], float] = {}
-    total: dict[tuple[int, int], float] = {}
-    back: list[dict[tuple[int, int], tuple[int, int]]] = [{}]
     for index, state in enumerate(states):
-        if state.inside:
-            continue
-        start = 0.0 if 0 in state.clauses or lattice.asked else costs.start
-        front[index, state.mask] = lattice.emissions[0][index] - lattice.entry[index] - start
+        if lattice.starts[index] < IMPOSSIBLE:
+            cost = lattice.entry[index] + lattice.starts[index]
+            front[index, state.mask] = lattice.emissions[0][index] - cost
     total = dict(front)
-    for position in range(1, count):
+    back: list[dict[tuple[int, int], tuple[int, int]]] = [{}]
+    for position in range(1, len(lattice.words)):
         best: dict[tuple[int, int], float] = {}
         sums: dict[tuple[int, int], float] = {}
         origin: dict[tuple[int, int], tuple[int, int]] = {}
@@ -347,14 +403,15 @@ def _search(lattice: _Lattice) -> tuple[list[State], float]:
                 sums[target] = _log_add(sums[target], mass + gain) if target in sums else mass + gain
         front, total = best, sums
         back.append(origin)
-    ends = [key for key in front if key[1] == lattice.everything and not states[key[0]].inside]
+    everything = (1 << len(lattice.types)) - 1
+    ends = [key for key in front if key[1] == everything and not states[key[0]].inside]
     key = max(ends, key=lambda end: (front[end], -end[0]))
-    everything = total[ends[0]]
+    mass = total[ends[0]]
     for end in ends[1:]:
-        everything = _log_add(everything, total[end])
-    confidence = math.exp(min(0.0, front[key] - everything))
+        mass = _log_add(mass, total[end])
+    confidence = math.exp(min(0.0, front[key] - mass))
     path = [states[key[0]]]
-    for position in range(count - 1, 0, -1):
+    for position in range(len(lattice.words) - 1, 0, -1):
         key = back[position][key]
         path.append(states[key[0]])
     return path[::-1], confidence
@@ -369,30 +426,48 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
     """The states that can follow, each with the cost of going there."""
     index, said = key
     state, costs = lattice.states[index], lattice.costs
-    opening = lattice.openings[position]
-    head = lattice.heads[position]
     if state.inside:
-        if lattice.heads[position - 1] == position:
-            yield 0, 0.0
-        else:
-            yield index, 0.0
+        yield (0 if lattice.heads[position - 1] == position else index), 0.0
         return
     yield index, 0.0
-    if state.clauses == (0,) and head >= 0 and lattice.words[position].tag not in _DETERMINERS:
-        for other, target in enumerate(lattice.states):
-            if target.inside:
-                cost = lattice.entry[other] + (costs.again if target.mask & said else 0.0)
-                yield other, cost
-    if opening == IMPOSSIBLE:
+    opener, again = lattice.openers[position], costs.again
+    inside = state.clauses == (0,) and lattice.heads[position] >= 0 and lattice.words[position].tag not in _DETERMINERS
+    if not (opener or inside):
         return
+    opening = getattr(costs, opener) if opener else 0.0
+    if opener == "inside_phrase":
+        opening += costs.elsewhere
     for other, target in enumerate(lattice.states):
-        if other == index or target.inside:
-            continue
         new = target.mask & ~state.mask
-        yield other, opening + lattice.entry[other] + (costs.again if new & said else 0.0)
+        if target.inside:
+            if inside and lattice.emissions[position][other] > 0:
+                yield other, lattice.entry[other] + (again if new & said else 0.0)
+        elif opener and other != index:
+            cost = opening + lattice.entry[other]
+            if new & said and opener != "asks_again":
+                cost += again
+            yield other, cost + _step_cost(lattice, state, target, opener)
 
 
-# --- Sharing -----------------------------------------------------------------------------------------------------
+def _step_cost(lattice: _Lattice, state: State, target: State, opener: str) -> float:
+    costs = lattice.costs
+    if state.mask & target.mask and 0 not in state.clauses and 0 not in target.clauses:
+        return costs.part
+    if opener in ("conjunction", "asks_again", "sentence"):
+        return 0.0
+    kinds = {lattice.types[clause] for clause in (*state.clauses, *target.clauses)}
+    return costs.conjunct if "WHERE" in kinds and kinds & {"INTERSECT", "UNION"} and len(kinds) == 2 else 0.0
+
+
+# --- Conjunctions and sharing -----------------------------------------------------------------------------------------------------
+
+
+def _move_conjunctions(path: list[State], lattice: _Lattice) -> None:
+    """A lone conjunction between two clauses other than SELECT stays with the first: "in 2014 *and* | in 2015"."""
+    for position in range(1, len(path) - 1):
+        before = path[position - 1]
+        if path[position] != before and lattice.words[position].tag == "CC" and 0 not in before.clauses:
+            path[position] = before
 
 
 def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lattice) -> None:
