@@ -227,7 +227,7 @@ CASES = [
         [
             (
                 S,
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n), m AS (SELECT 1) SELECT i FROM n",
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i FROM n), m AS (SELECT 1) SELECT i FROM m",
             ),
             (W, "WHERE i > 3"),
         ],
