@@ -8,23 +8,18 @@ the key, finds the rows and reads them; it loads no language model.
 
 from __future__ import annotations
 
-import copy
-import hashlib
 import inspect
-import json
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, field, fields
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import datasets
 
-from spider_compose.composition.build import BuildOptions, signature
-from spider_compose.composition.build import code_hash as pipeline_code_hash
+from spider_compose.composition.build import BuildOptions
+from spider_compose.dataset.cache_key import cache_key
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, ConfigSpec
 from spider_compose.dataset.features import arrow_schema, features
 from spider_compose.dataset.registration import NAME
@@ -45,15 +40,6 @@ ROWS_VERSION = "1.0.0"
 _ROWS_PER_TABLE = 5000
 
 
-@cache
-def _dataset_code_hash() -> str:
-    """Hash of this package's code; that of the pipeline is in its signature."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
 @dataclass
 class SpiderComposeConfig(datasets.BuilderConfig):
     """Options of a load; the keyword arguments of `load_dataset("spider_compose", CONFIG, ...)`.
@@ -72,9 +58,9 @@ class SpiderComposeConfig(datasets.BuilderConfig):
         spacy_model: spaCy model that gives the lemmas.
     """
 
-    source: str | os.PathLike[str] = "bundled"
+    source: str | PathLike[str] = "bundled"
     revision: str | None = None
-    schemas: str | os.PathLike[str] | None = None
+    schemas: str | PathLike[str] | None = None
     aligner: str | None = None
     deduplicate: str = BuildOptions.deduplicate
     dialect: str = BuildOptions.dialect
@@ -123,18 +109,9 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     ) -> str:
         """The name of the cache folder: the config and a hash over everything that moves its rows."""
         self._source = self._fingerprint = None  # files may have changed since an earlier load
-        source, options = self.read_source(), self.build_options()
-        moves = {
-            "fingerprint": source.fingerprint,
-            "strict": self.strict,  # rows built without it may have left some out
-            "code": [pipeline_code_hash(), _dataset_code_hash()],
-            "features": custom_features and custom_features.to_dict(),
-        }
-        if CONFIGS[self.name].kind != "spider":
-            # A folder's name moves nothing: the same files elsewhere have the same key.
-            moves["signature"] = signature(replace(source, name=""), options)
-        key = hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()
-        return f"{self.name}-{key[:16]}"
+        features = custom_features.to_dict() if custom_features is not None else None
+        key = cache_key(CONFIGS[self.name], self.read_source(), self.build_options(), features)
+        return f"{self.name}-{key}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_source": None}
@@ -159,10 +136,9 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
             OptionError: there is no such config or option, or a value is outside its range.
         """
         _check_arguments(kwargs)
+        # datasets copies a config only if it is given an option; without one all builders would share it.
+        kwargs.setdefault("source", SpiderComposeConfig.source)
         super().__init__(*args, **kwargs)
-        self.config = copy.copy(
-            self.config
-        )  # a config without options is shared by all builders of the class
         self._build: Build | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -90,11 +90,11 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
 
 def features(kind: str) -> datasets.Features:
     """The columns of one kind as `datasets.Features`, in the installed version's own classes."""
-    from datasets import Features, Value
+    from datasets import Features, Sequence, Value
 
     def feature(type_: ColumnType) -> Any:
-        # [feature] is a list in every version: kept as it is before 4.0, turned into `List` since.
-        return [feature(type_[0])] if isinstance(type_, list) else Value(type_)
+        # Since 4.0, a Sequence of anything but a dict is a `List`.
+        return Sequence(feature(type_[0])) if isinstance(type_, list) else Value(type_)
 
     return Features({column.name: feature(column.type) for column in COLUMNS[kind]})
 

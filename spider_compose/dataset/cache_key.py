@@ -1,0 +1,55 @@
+"""The key under which `datasets` caches the rows of a config: everything that moves them, and nothing else.
+
+Kept out of `builder.py`, in whose namespace datasets replaces `open`, `pathlib.Path` and `os.path` by its own
+for streaming.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spider_compose.composition.build import BuildOptions, code_hash, signature
+from spider_compose.dataset.configs import ConfigSpec
+from spider_compose.source.records import Source
+
+
+def cache_key(
+    spec: ConfigSpec, source: Source, options: BuildOptions, features: Mapping[str, Any] | None = None
+) -> str:
+    """Hash over all that moves the rows of a config.
+
+    Two folders with the same files give the same key, whatever they are called.
+
+    Args:
+        spec: the config.
+        source: its fingerprint counts.
+        options: all of them count; config `spider` looks at `strict` alone.
+        features: other features that the caller asked for, as a dict.
+
+    Returns:
+        16 hexadecimal digits.
+    """
+    moves: dict[str, Any] = {
+        "fingerprint": source.fingerprint,
+        "strict": options.strict,  # rows built without it may have left some out
+        "code": [code_hash(), _dataset_code_hash()],
+        "features": features,
+    }
+    if spec.kind != "spider":
+        moves["signature"] = signature(replace(source, name=""), options)
+    return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
+def _dataset_code_hash() -> str:
+    """Hash of this package's code; that of the pipeline comes from there."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
