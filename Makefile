@@ -31,13 +31,12 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/.demo
-	@mkdir -p demo
-	$(BIN)/spider-compose build --source bundled --output demo/spider_compose
+	$(BIN)/spider-compose build --out demo/spider_compose
 	$(BIN)/spider-compose inspect demo/spider_compose --limit 3
 	$(BIN)/spider-compose inspect demo/spider_compose --html demo/inspect.html
 	@echo
-	@echo "dataset: demo/spider_compose    load_dataset('demo/spider_compose') reads it"
-	@echo "page:    demo/inspect.html      open it in a browser"
+	@echo "The dataset lies in demo/spider_compose: load_dataset('demo/spider_compose') reads it."
+	@echo "The page with its pairs is demo/inspect.html: open it in a browser."
 
 test: lint
 	$(BIN)/python -m pytest
