@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import statistics
@@ -9,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# A word or number, or one sign: "count(*)" is 4 long however it is spaced. One rule for SQL and text, bound to
-# no tokenizer's version.
+# A word or number, or one sign: "count(*)" is 4 long however it is spaced. One rule for SQL and text, which no
+# tokenizer's version moves.
 _UNIT = re.compile(r"\w+|[^\w\s]")
 
 # Lowest lengths of the bins; the last is open upwards. Spider's medians lie in the second or third.
@@ -139,7 +140,7 @@ def bin_labels(bins: Sequence[int]) -> list[str]:
     >>> bin_labels((1, 5, 10))
     ['1-4', '5-9', '10+']
     """
-    return [f"{low}-{above - 1}" for low, above in zip(bins, bins[1:], strict=False)] + [f"{bins[-1]}+"]
+    return [f"{low}-{above - 1}" for low, above in itertools.pairwise(bins)] + [f"{bins[-1]}+"]
 
 
 def render_tables(measured: LengthStatistics) -> str:

@@ -1,0 +1,100 @@
+"""Flags that commands share, named like the fields they fill: `read_source` and `BuildOptions`.
+
+A flag that is not given leaves nothing in the namespace, so each default stands once, where it is used; the
+help repeats it (a test compares the two), because importing it would make `--help` slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spider_compose.composition.build import BuildOptions
+    from spider_compose.source.records import Source
+
+SOURCE_HELP = (
+    "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files or a "
+    "corpus of your own with the columns db_id, query, question; or a dataset on the Hub as owner/name"
+)
+
+_SOURCE_FIELDS = ("revision", "schemas", "dialect")
+
+
+def add_source_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of `read_source`, but for the source itself."""
+    group = parser.add_argument_group("source")
+    group.add_argument(
+        "--revision",
+        metavar="REF",
+        default=argparse.SUPPRESS,
+        help="commit, branch or tag, for the Hub alone",
+    )
+    group.add_argument(
+        "--schemas",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="schemas in the format of Spider's tables.json (default: those beside the source)",
+    )
+    group.add_argument(
+        "--dialect",
+        default=argparse.SUPPRESS,
+        help="SQL dialect of the queries, any that sqlglot knows (default: sqlite)",
+    )
+
+
+def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -> None:
+    """Flags of `BuildOptions`."""
+    group = parser.add_argument_group("building")
+    group.add_argument(
+        "--aligner",
+        metavar="NAME",
+        default=argparse.SUPPRESS,
+        help="which aligner says what words speak for a clause (default: keyword, the paper's)",
+    )
+    if deduplicate:
+        group.add_argument(
+            "--deduplicate",
+            metavar="PARTS",
+            default=argparse.SUPPRESS,
+            help="drop exact (SQL, text) duplicates in 'train', 'all' or 'none' (default: train)",
+        )
+    group.add_argument(
+        "--spacy-model",
+        metavar="NAME",
+        default=argparse.SUPPRESS,
+        help="spaCy pipeline for lemmas and tags (default: en_core_web_sm)",
+    )
+
+
+def given_flags(arguments: argparse.Namespace) -> list[str]:
+    """The shared flags on the command line, as they are typed."""
+    names = (*_SOURCE_FIELDS, "aligner", "deduplicate", "spacy_model")
+    return [f"--{name.replace('_', '-')}" for name in names if name in arguments]
+
+
+def source_of(arguments: argparse.Namespace) -> Source:
+    """Read the source that the arguments name; rows that cannot be used are left out.
+
+    Raises:
+        SpiderComposeError: as `read_source`.
+    """
+    from spider_compose.source import read_source
+
+    chosen = {name: getattr(arguments, name) for name in _SOURCE_FIELDS if name in arguments}
+    return read_source(arguments.source, **chosen)
+
+
+def build_options_of(arguments: argparse.Namespace) -> BuildOptions:
+    """The build options that the arguments name.
+
+    Raises:
+        OptionError: a value outside its range.
+    """
+    from dataclasses import fields
+
+    from spider_compose.composition.build import BuildOptions
+
+    # `strict` is the command's business: it names all faulty rows before it stops, not the first alone.
+    names = [field.name for field in fields(BuildOptions) if field.name != "strict"]
+    return BuildOptions(**{name: getattr(arguments, name) for name in names if name in arguments})

@@ -1,0 +1,319 @@
+"""Any number of pairs in one HTML page that asks for nothing outside itself.
+
+Texts of a corpus are untrusted: `markup.element` escapes them, and the page's policy (`default-src 'none'`,
+style and script by their hashes) would run nothing that slipped through. Without its script the page shows
+everything; the script adds the filters.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from spider_compose.cli.markup import Markup, element, escape, join
+from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments
+from spider_compose.cli.selection import Row, Selection
+from spider_compose.composition.build import compose_row
+from spider_compose.sql.clauses import CLAUSE_TYPES
+
+
+def render_page(selection: Selection, counts: Mapping[str, int] | None = None) -> str:
+    """The page.
+
+    Args:
+        counts: pairs per part of the built dataset, where there is one.
+    """
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    compared = len(selection.aligners) > 1
+    title = f"SpiderCompose: {selection.title}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        element("style", Markup(style)),
+    )
+    pairs = [_pair(rows, selection.aligners) for rows in selection.alignments]
+    body = element(
+        "body",
+        element("a", "Skip to the pairs", class_="skip", href="#pairs"),
+        element("header", _summary(selection, counts), _legend(selection), class_="top"),
+        _filters(selection),
+        element("main", *(join("\n", pair) for pair in pairs), id="pairs", tabindex="-1"),
+        element("p", "No pair passes the filters.", id="none", hidden=True),
+        element("script", Markup(script)),
+        class_="compared" if compared else None,
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _summary(selection: Selection, counts: Mapping[str, int] | None) -> Markup:
+    firsts = [rows[0] for rows in selection.alignments]
+    shown = f"{len(firsts):,}"
+    if len(firsts) < selection.total:
+        shown += f" of {selection.total:,}"
+    if len(firsts) < selection.matching < selection.total:
+        shown += f" ({selection.matching:,} pass the filters)"
+    recombined = sum(2 ** len(row["clause_types"]) - 1 for row in firsts)
+    facts = [
+        ("Source", selection.title),
+        ("Aligner" + "s" * (len(selection.aligners) > 1), " and ".join(selection.aligners)),
+        ("Source pairs shown", shown),
+        ("Their recombinations", f"{recombined:,}"),
+        ("Databases", f"{len({row['db_id'] for row in firsts}):,}"),
+        ("Clauses per query", _tally(f"{len(row['clause_types'])}" for row in firsts)),
+    ]
+    if len(selection.aligners) > 1:
+        differing = sum(_differ(rows) for rows in selection.alignments)
+        facts.append(("Aligned differently", f"{differing:,} of {len(firsts):,}"))
+    if counts:
+        facts.append(("Dataset", ", ".join(f"{split} {count:,}" for split, count in counts.items())))
+    return join(
+        element("h1", "Which words say which clause"),
+        element(
+            "p",
+            "Each question is cut into the words that speak for each clause of its query; every set of "
+            "clauses, with its words, is one pair of SpiderCompose.",
+            class_="lead",
+        ),
+        element(
+            "dl",
+            *(
+                element("div", element("dt", name), element("dd", value), class_="fact")
+                for name, value in facts
+            ),
+            class_="facts",
+        ),
+        *(element("p", note, class_="note") for note in selection.notes),
+        element(
+            "details",
+            element("summary", "Signature"),
+            element("pre", selection.signature.replace("|", "\n")),
+            class_="signature",
+        ),
+    )
+
+
+def _tally(values: Iterable[str]) -> str:
+    return ", ".join(f"{value}: {count:,}" for value, count in sorted(Counter(values).items()))
+
+
+def _legend(selection: Selection) -> Markup:
+    there = {kind for rows in selection.alignments for kind in rows[0]["clause_types"]}
+    kinds = [element("li", kind, class_=f"chip {_class(kind)}") for kind in CLAUSE_TYPES if kind in there]
+    shared = element("li", "said for two clauses", class_="chip shared a-select b-where")
+    tagged = element("li", "tagged word", class_="chip tagged")
+    return element("ul", *kinds, shared, tagged, class_="legend", aria_label="Colours")
+
+
+def _filters(selection: Selection) -> Markup:
+    firsts = [rows[0] for rows in selection.alignments]
+    fields = [
+        _field(
+            "Text",
+            element(
+                "input", type="search", id="text", placeholder="words, table or column", autocomplete="off"
+            ),
+        ),
+        _field("Database", _choice("db", Counter(row["db_id"] for row in firsts))),
+        _field("Clauses", _choice("pattern", Counter(_pattern(row) for row in firsts))),
+        _field("Number", _choice("number", Counter(str(len(row["clause_types"])) for row in firsts))),
+    ]
+    if any(row.get("alignment_confidence") is not None for row in firsts):
+        box = element("input", type="number", id="confidence", min="0", max="1", step="0.05", placeholder="1")
+        fields.append(_field("Confidence up to", box))
+    if len(selection.aligners) > 1:
+        fields.append(
+            element(
+                "label",
+                element("input", type="checkbox", id="differs"),
+                " aligned differently",
+                class_="check",
+            )
+        )
+    buttons = (
+        element("button", "Unfold all", type="button", id="unfold"),
+        element("button", "Clear", type="reset", id="clear"),
+    )
+    hint = join(
+        *(
+            element("kbd", "/"),
+            " filter  ",
+            element("kbd", "j"),
+            " ",
+            element("kbd", "k"),
+            " next, previous pair",
+        )
+    )
+    return element(
+        "form",
+        *fields,
+        element("span", *buttons, class_="buttons"),
+        element("p", element("output", id="count"), element("span", hint, class_="hint"), class_="status"),
+        id="filters",
+        role="search",
+        hidden=True,
+    )
+
+
+def _field(name: str, control: Markup) -> Markup:
+    return element("label", element("span", name), control)
+
+
+def _choice(name: str, values: Counter[str]) -> Markup:
+    options = (
+        element("option", f"{value} ({count:,})", value=value) for value, count in sorted(values.items())
+    )
+    return element("select", element("option", "all", value=""), *options, id=name)
+
+
+def _pattern(row: Row) -> str:
+    return " + ".join(row["clause_types"])
+
+
+def _pair(rows: Sequence[Row], aligners: Sequence[str]) -> Markup:
+    first = rows[0]
+    name = f"{first['source_split']}-{first['source_row']}"
+    confidence = first.get("alignment_confidence")
+    sure = None if confidence is None else f"{confidence:.2f}"
+    heading = element(
+        "h2",
+        element("a", f"{first['source_split']} {first['source_row']}", href=f"#{name}"),
+        element("span", first["db_id"], class_="db"),
+        element("span", "confidence ", sure, class_="sure") if sure and len(rows) == 1 else "",
+    )
+    views = [
+        element("section", _aligner_heading(row, aligner) if len(rows) > 1 else "", _alignment(row))
+        for row, aligner in zip(rows, aligners, strict=True)
+    ]
+    return element(
+        "article",
+        heading,
+        element("div", *views, class_="views"),
+        id=name,
+        tabindex="-1",
+        data_db=first["db_id"],
+        data_pattern=_pattern(first),
+        data_number=str(len(first["clause_types"])),
+        data_confidence=None if confidence is None else repr(float(confidence)),
+        data_differs=_differ(rows),
+    )
+
+
+def _differ(rows: Sequence[Row]) -> bool:
+    return any(row["clause_token_ids"] != rows[0]["clause_token_ids"] for row in rows[1:])
+
+
+def _aligner_heading(row: Row, aligner: str) -> Markup:
+    confidence = row.get("alignment_confidence")
+    sure = "" if confidence is None else element("span", f"confidence {confidence:.2f}", class_="sure")
+    return element("h3", aligner, " ", sure)
+
+
+def _alignment(row: Row) -> Markup:
+    types: list[str] = row["clause_types"]
+    return join(
+        element("p", *(_segment(segment, types) for segment in segments(row)), class_="question", dir="auto"),
+        _words(row),
+        _clauses(row),
+        _recombined(row),
+    )
+
+
+def _segment(segment: Segment, types: Sequence[str]) -> Markup:
+    if not segment.clauses:
+        return escape(segment.text)
+    kinds = [types[clause] for clause in segment.clauses]
+    # The label is drawn by the style sheet from the attribute, so that the text stays the question's own.
+    return element("mark", segment.text, class_=_classes(kinds), data_label=" + ".join(kinds))
+
+
+def _words(row: Row) -> Markup:
+    types: list[str] = row["clause_types"]
+    items = []
+    for token, tag, clauses in zip(row["tokens"], row["tags"], clauses_of_words(row), strict=True):
+        tagged = tag >= 0
+        items.append(
+            element(
+                "li",
+                element("span", token),
+                element("i", types[tag] if tagged else "", class_=_class(types[tag])) if tagged else "",
+                class_=_classes([types[clause] for clause in clauses]),
+            )
+        )
+    return element("ol", *items, class_="words", aria_label="Words and the clause each was tagged for")
+
+
+def _clauses(row: Row) -> Markup:
+    lines = []
+    for clause, kind in enumerate(row["clause_types"]):
+        lines.append(
+            element(
+                "tr",
+                element("th", element("span", kind, class_=f"chip {_class(kind)}"), scope="row"),
+                element("td", element("code", row["clause_sql"][clause]), class_=f"sql {_class(kind)}"),
+                element("td", row["fragments"][clause] or _no_words(), class_="fragment"),
+                element("td", intervals(row["clause_token_ids"][clause]), class_="interval"),
+            )
+        )
+    head = element(
+        "tr", *(element("th", name, scope="col") for name in ("Clause", "SQL", "Its words", "Interval"))
+    )
+    return element("table", element("thead", head), element("tbody", *lines), class_="clauses")
+
+
+def _recombined(row: Row) -> Markup:
+    pairs = list(compose_row(row))
+    items = [
+        element(
+            "li",
+            element("code", *_sql_parts(row, pair["clause_subset"])),
+            element("p", pair["question"] or _no_words(), dir="auto"),
+        )
+        for pair in pairs
+    ]
+    name = f"{len(pairs)} recombined pair{'s' * (len(pairs) != 1)}"
+    return element("details", element("summary", name), element("ol", *items, class_="recombined"))
+
+
+def _sql_parts(row: Mapping[str, Any], subset: Sequence[int]) -> list[Markup]:
+    parts: list[Markup] = []
+    for clause in subset:
+        parts += [escape(" ")] if parts else []
+        parts.append(element("span", row["clause_sql"][clause], class_=_class(row["clause_types"][clause])))
+    return parts
+
+
+def _no_words() -> Markup:
+    return element("em", "no words")
+
+
+def _class(kind: str) -> str:
+    return f"a-{kind.lower().replace(' ', '-')}"
+
+
+def _classes(kinds: Sequence[str]) -> str:
+    """Colour of the first clause, a line in that of the second, a mark where words are shared."""
+    classes = [_class(kind) for kind in kinds[:1]]
+    if len(kinds) > 1:
+        classes += ["b" + _class(kinds[1])[1:], "shared"]
+    return " ".join(classes)

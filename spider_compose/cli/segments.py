@@ -1,0 +1,61 @@
+"""A question cut where the clauses change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of the question's own characters.
+
+    Attributes:
+        text: together the segments give the question back, character for character.
+        clauses: indices of the clauses that its words belong to, several where they share them; none between
+            words.
+    """
+
+    text: str
+    clauses: tuple[int, ...]
+
+
+def segments(row: Mapping[str, Any]) -> list[Segment]:
+    """Cut the question of an `alignment` row: neighbouring words of the same clauses are one segment."""
+    question: str = row["question"]
+    found: list[Segment] = []
+    end = 0
+    for clauses, (start, stop) in zip(clauses_of_words(row), row["token_spans"], strict=True):
+        gap = question[end:start]
+        if found and found[-1].clauses == clauses:
+            found[-1] = Segment(found[-1].text + gap + question[start:stop], clauses)
+        else:
+            found += [Segment(gap, ())] if gap else []
+            found.append(Segment(question[start:stop], clauses))
+        end = stop
+    return found + ([Segment(question[end:], ())] if end < len(question) else [])
+
+
+def clauses_of_words(row: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    """Per word of an `alignment` row the indices of its clauses."""
+    owners: list[list[int]] = [[] for _ in row["tokens"]]
+    for clause, ids in enumerate(row["clause_token_ids"]):
+        for position in ids:
+            owners[position].append(clause)
+    return [tuple(clauses) for clauses in owners]
+
+
+def intervals(ids: Sequence[int]) -> str:
+    """Sorted word ids as intervals.
+
+    >>> intervals([0, 1, 2, 5])
+    '0-2, 5'
+    """
+    runs: list[list[int]] = []
+    for position in ids:
+        if runs and position == runs[-1][1] + 1:
+            runs[-1][1] = position
+        else:
+            runs.append([position, position])
+    return ", ".join(f"{first}-{last}" if first < last else str(first) for first, last in runs)
