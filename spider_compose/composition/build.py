@@ -28,7 +28,7 @@ DEDUPLICATE = ("none", "train", "all")
 SPLITS = ("train", "validation", "test")
 MAX_TRAINING_CLAUSES = 2
 
-# Pairs of the published SpiderCompose, for comparison (Chen et al. 2024, table 4).
+# Pairs of the published SpiderCompose, for comparison (Chen et al. 2024).
 PAPER_COUNTS = {"train": 25_709, "validation": 1_584, "test": 200}
 
 # The packages whose code decides the rows; their bytes are in the signature.
