@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from spider_compose.alignment.records import Word
 from spider_compose.sql.clauses import SET_OPERATIONS, Clause, sql_dialect
@@ -82,17 +83,29 @@ def is_function_word(word: Word) -> bool:
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """What one matching word is worth, by kind of evidence."""
+    """What one matching word is worth, by kind of evidence.
+
+    Attributes:
+        value: a string or number of the clause.
+        column: a column that the clause names.
+        table: a table that the clause names.
+        joined: a table that SELECT joins but takes no column of (where its columns say which table they are of).
+        qualifier: the table of a column that the clause names (`T1` in `T1.age`).
+        function: the English of a function, comparison or direction.
+        general: a word that often belongs to a clause of the type.
+    """
 
     value: float = 4.0
     column: float = 2.0
     table: float = 1.0
+    joined: float = 1.0
+    qualifier: float = 0.0
     function: float = 1.5
     general: float = 0.6
 
 
-KINDS = ("value", "column", "table", "function", "general")
-SPECIFIC = ("value", "column", "table")
+KINDS = ("value", "column", "table", "joined", "qualifier", "function", "general")
+SPECIFIC = ("value", "column", "table", "joined", "qualifier")
 
 
 @dataclass(frozen=True)
@@ -158,15 +171,20 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
     """
     engine = sql_dialect(dialect)
     tokens = [engine.tokenize(clause.sql) for clause in clauses]
-    aliases = {alias for own in tokens for alias in _aliases(own)}
+    aliases = {alias: table for own in tokens for alias, table in _aliases(own)}
     names = _SchemaNames.of(schema)
     found = []
     for clause, own in zip(clauses, tokens, strict=True):
-        words = {kind: set() for kind in KINDS}
+        words: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        qualifiers = _qualifiers(own, aliases)
         for position, token in enumerate(own):
             before = own[position - 1].token_type.name if position else ""
             kind, forms = _candidate(token, before, aliases, names)
+            if kind == "table" and clause.type == "SELECT" and qualifiers and token.text.lower() not in qualifiers:
+                kind = "joined"
             words[kind] |= forms
+        for table in qualifiers:
+            words["qualifier"] |= names.tables.get(table, frozenset())
         if clause.type == "ORDER BY" and "DESC" not in {token.token_type.name for token in own}:
             words["function"] |= _FUNCTIONS["ASC"]
         words["general"] |= _GENERAL[clause.type]
@@ -176,7 +194,9 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
     return tuple(found)
 
 
-def _candidate(token: object, before: str, aliases: set[str], names: _SchemaNames) -> tuple[str, frozenset[str]]:
+def _candidate(
+    token: object, before: str, aliases: Mapping[str, str], names: _SchemaNames
+) -> tuple[str, frozenset[str]]:
     """(kind, forms) of one SQL token; a token that says nothing gives no forms."""
     kind, text = token.token_type.name, token.text  # type: ignore[attr-defined]
     if kind in ("STRING", "NUMBER", "NATIONAL_STRING"):
@@ -198,10 +218,21 @@ def _candidate(token: object, before: str, aliases: set[str], names: _SchemaName
     return "column", names.columns.get(text.lower()) or _forms(readable_name(text))
 
 
-def _aliases(tokens: Sequence[object]) -> Iterable[str]:
-    for before, token in zip(tokens, tokens[1:]):
-        if before.token_type.name == "ALIAS":  # type: ignore[attr-defined]
-            yield token.text.lower()  # type: ignore[attr-defined]
+def _aliases(tokens: Sequence[Any]) -> Iterable[tuple[str, str]]:
+    """Aliases of tables, each with its table (or what stands before `AS`)."""
+    for table, before, token in zip(tokens, tokens[1:], tokens[2:]):
+        if before.token_type.name == "ALIAS":
+            yield token.text.lower(), table.text.lower()
+
+
+def _qualifiers(tokens: Sequence[Any], aliases: Mapping[str, str]) -> frozenset[str]:
+    """Tables whose columns are named with them (`T1.age`) in a clause, conditions of joins left out."""
+    found, joins = set(), False
+    for token, after in zip(tokens, tokens[1:]):
+        joins = (joins or token.token_type.name == "ON") and token.token_type.name not in ("SELECT", "WHERE")
+        if after.token_type.name == "DOT" and not joins:
+            found.add(aliases.get(token.text.lower(), token.text.lower()))
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -240,8 +271,9 @@ def evidence(
     """
     forms = [word_forms(word) for word in words]
     matrix = [[0.0] * len(words) for _ in candidates]
+    used = [kind for kind in KINDS if getattr(weights, kind)]
     for position, own in enumerate(forms):
-        kinds = [next((kind for kind in KINDS if own & c.words[kind]), None) for c in candidates]
+        kinds = [next((kind for kind in used if own & c.words[kind]), None) for c in candidates]
         sharing = sum(kind in SPECIFIC for kind in kinds)
         for row, kind in zip(matrix, kinds, strict=True):
             if kind is not None:
@@ -259,7 +291,7 @@ def _drop_lone_function_words(
     weights: EvidenceWeights,
 ) -> None:
     """"of" in the value 'A Love of a Lifetime' speaks for it only beside another of its words."""
-    named = candidate.words["value"] | candidate.words["column"] | candidate.words["table"]
+    named = frozenset().union(*(candidate.words[kind] for kind in ("value", "column", "table", "joined")))
 
     def names(position: int) -> bool:
         inside = 0 <= position < len(words)

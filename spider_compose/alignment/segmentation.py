@@ -57,6 +57,7 @@ _DETERMINERS = _words("DT PDT PRP$")
 _DANGLING = _words("CC DT IN MD PDT PRP$ TO WDT WP WP$ WRB")
 _AUXILIARIES = _words("be have do")
 _RELATIVES = _words("WDT WP WP$ WRB")
+_LEADS_ON = _words("relative participle preposition verb")  # openers that invite to every clause but SELECT
 
 
 # --- Costs -------------------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ class SegmentationCosts:
             the question begins with a preposition ("For each singer").
         again: going back to a clause that was left.
         unmarked_group: GROUP BY without HAVING on its own in a question without "each", "every", "per".
-        conjunct: from WHERE to INTERSECT or UNION without a conjunction.
+        conjunct: from WHERE to INTERSECT or UNION without a conjunction; with one it costs nothing.
         together: WHERE and a set operation in the same words, without "both" or "either" directly before the pair.
         group_with_select: GROUP BY in SELECT's own words.
         other_with_select: another clause in SELECT's own words.
@@ -97,7 +98,7 @@ class SegmentationCosts:
         modifier: a clause inside a noun phrase of SELECT.
     """
 
-    evidence: EvidenceWeights = EvidenceWeights(general=0.3)
+    evidence: EvidenceWeights = EvidenceWeights(general=0.3, joined=0.3, qualifier=0.5)
     marker: float = 2.0
     asking: float = 2.0
 
@@ -224,7 +225,7 @@ class _Lattice:
             for position in range(len(words))
         ]
         entry = _entry_costs(states, words, candidates, costs)
-        first = [_start_cost(state, words[0], asks_later, costs) for state in states]
+        first = [_start_cost(state, types, words[0], asks_later, costs) for state in states]
         return cls(words, states, emissions, openers, entry, _heads(words), first, types, costs)
 
 
@@ -268,22 +269,28 @@ def _openers(words: Sequence[Word], starts: Sequence[int]) -> list[str]:
             continue
         elif word.text.lower() in CONNECTIVES:
             openers[position] = "asks_again" if _asks_behind(words, position) else "conjunction"
-        elif before.end != word.start and not dangles(before):
-            openers[position] = _opener(before, word, heads[position - 1] >= 0)
+        elif before.end != word.start and not dangles(before) and before.tag != "EX":
+            follows = words[position + 1] if position + 1 < len(words) else word
+            openers[position] = _opener(before, word, follows, heads[position - 1] >= 0)
     return openers
 
 
 def _asks_behind(words: Sequence[Word], position: int) -> bool:
     """Whether the connectives from here on lead to a word that asks: ", *and what*", "*as well as how many*"."""
+    joins = False
     while position < len(words) and words[position].text.lower() in CONNECTIVES | {"as", "well"}:
+        joins = joins or words[position].text.lower() in {"and", "also", ";"}
         position += 1
-    return position < len(words) and words[position].text.lower() in ASKING and words[position].tag != "WDT"
+    text = words[position].text.lower() if position < len(words) else ""
+    return text in ASKING and (joins or text not in {"which", "who", "where", "when"})  # ", which has" is relative
 
 
-def _opener(before: Word, word: Word, modifies: bool) -> str:
+def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
     if word.tag in _RELATIVES or (word.text.lower() == "that" and before.tag in _NOUNS):
         return "relative"
-    if word.tag in {"VBN", "VBG", "VBD"} and before.tag in _NOUNS and word.lemma not in _AUXILIARIES:
+    if word.tag == "IN" and follows.tag in {"WDT", "WP", "WP$"}:  # "in which", "for whom"
+        return "relative"
+    if word.tag in {"VBN", "VBG", "VBD"} and before.tag in _NOUNS and (word.tag == "VBG" or not dangles(word)):
         return "participle"
     if word.tag in {"IN", "TO"} and word.text.lower() != "of":
         return "preposition"
@@ -318,8 +325,10 @@ def _clause_evidence(
     matrix = evidence(words, candidates, costs.evidence)
     for row, candidate in zip(matrix, candidates, strict=True):
         markers = MARKERS.get(candidate.type, frozenset())
+        limited = candidate.type == "ORDER BY" and bool(candidate.words["value"])  # the row with the *most* ...
         for position, word in enumerate(words):
-            if word.text.lower() in markers:
+            superlative = limited and word.tag in {"JJS", "RBS"} and words[position - 1].text.lower() != "at"
+            if superlative or word.text.lower() in markers:
                 row[position] = max(row[position], costs.marker)
     asks = "sentence" if not asks_later else ""
     for position, word in enumerate(words):
@@ -332,10 +341,13 @@ def _clause_evidence(
     return matrix
 
 
-def _start_cost(state: State, first: Word, asks_later: bool, costs: SegmentationCosts) -> float:
+def _start_cost(
+    state: State, types: Sequence[str], first: Word, asks_later: bool, costs: SegmentationCosts
+) -> float:
     if state.inside:
         return IMPOSSIBLE
-    if first.tag in {"IN", "TO"} and not asks_later:
+    marked = any(first.text.lower() in MARKERS.get(types[clause], ()) for clause in state.clauses)
+    if marked or (first.tag in {"IN", "TO"} and not asks_later):
         return 0.0
     return costs.start if (0 in state.clauses) == asks_later else 0.0
 
@@ -427,7 +439,8 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
     index, said = key
     state, costs = lattice.states[index], lattice.costs
     if state.inside:
-        yield (0 if lattice.heads[position - 1] == position else index), 0.0
+        at_head = lattice.heads[position - 1] == position
+        yield (lattice.states.index(State(state.clauses, state.mask)) if at_head else index), 0.0
         return
     yield index, 0.0
     opener, again = lattice.openers[position], costs.again
@@ -446,6 +459,8 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
             cost = opening + lattice.entry[other]
             if new & said and opener != "asks_again":
                 cost += again
+            if target.clauses == (0,) and opener in _LEADS_ON:
+                cost += costs.elsewhere - opening
             yield other, cost + _step_cost(lattice, state, target, opener)
 
 
@@ -453,10 +468,12 @@ def _step_cost(lattice: _Lattice, state: State, target: State, opener: str) -> f
     costs = lattice.costs
     if state.mask & target.mask and 0 not in state.clauses and 0 not in target.clauses:
         return costs.part
-    if opener in ("conjunction", "asks_again", "sentence"):
+    if state.clauses == (0,) or target.clauses == (0,) or opener == "sentence":
         return 0.0
     kinds = {lattice.types[clause] for clause in (*state.clauses, *target.clauses)}
-    return costs.conjunct if "WHERE" in kinds and kinds & {"INTERSECT", "UNION"} and len(kinds) == 2 else 0.0
+    if "WHERE" not in kinds or not kinds & {"INTERSECT", "UNION"}:
+        return 0.0
+    return -costs.conjunction if opener == "conjunction" else costs.conjunct
 
 
 # --- Conjunctions and sharing -----------------------------------------------------------------------------------------------------
@@ -471,10 +488,10 @@ def _move_conjunctions(path: list[State], lattice: _Lattice) -> None:
 
 
 def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lattice) -> None:
-    """"the *oldest singer*": a clause said inside a noun phrase has its head noun too."""
+    """"the *oldest singer*": SELECT has the head noun of a phrase that another clause is said in."""
     for position, state in enumerate(path):
         if state.inside:
-            said[lattice.heads[position]].update(state.clauses)
+            said[lattice.heads[position]].add(0)
 
 
 def _share_final_marks(said: list[set[int]], words: Sequence[Word]) -> None:
