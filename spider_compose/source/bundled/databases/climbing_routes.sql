@@ -36,7 +36,8 @@ INSERT INTO crag VALUES
  (5, 'Sunset Wall', 'limestone', 'White Coast', 10),
  (6, 'Giant''s Knee', 'granite', 'Hollow Fells', 90),
  (7, 'Dove Hole', 'gritstone', 'Millshire', 25),
- (8, 'Penny Rocks', 'sandstone', 'Millshire', 8);
+ (8, 'Penny Rocks', 'sandstone', 'Millshire', 8),
+ (9, 'Slate Mirror', 'slate', 'Hollow Fells', 55);
 INSERT INTO climb VALUES
  (1, 'Black Feather', 1, 18, 14.0, 0, 'trad'),
  (2, 'Widow''s Walk', 1, 22, 17.5, 0, 'trad'),
@@ -54,7 +55,8 @@ INSERT INTO climb VALUES
  (14, 'Squab', 7, 28, 7.0, 0, 'boulder'),
  (15, 'Tuppence', 8, 20, 5.0, 0, 'boulder'),
  (16, 'Bad Penny', 8, 24, 4.5, 0, 'boulder'),
- (17, 'Evening Class', 5, 14, 18.0, 7, 'sport');
+ (17, 'Evening Class', 5, 14, 18.0, 7, 'sport'),
+ (18, 'Warm-Up', 4, 12, 8.5, 3, 'sport');
 INSERT INTO climber VALUES
  (1, 'Jo Ashdown', 'Dale Climbers', 1991),
  (2, 'Matteo Ricci', 'Coast Crew', 1986),

@@ -45,7 +45,8 @@ INSERT INTO diver VALUES
  (5, 'Ines d''Almeida', 'advanced', 274),
  (6, 'Vikram Joshi', 'rescue', 455),
  (7, 'Polly Marsh', 'open water', 41),
- (8, 'Hone Parata', 'instructor', 1780);
+ (8, 'Hone Parata', 'instructor', 1780),
+ (9, 'Marek Zelen', 'advanced', 512);
 INSERT INTO survey VALUES
  (1, 1, 1, '2021-03-14', 27.4, 48.0, 20),
  (2, 1, 2, '2022-03-20', 28.9, 41.5, 18),
@@ -62,7 +63,8 @@ INSERT INTO survey VALUES
  (13, 7, 2, '2021-11-05', 27.7, 66.4, 19),
  (14, 7, 5, '2023-11-21', 28.0, 68.9, 21),
  (15, 8, 8, '2023-12-03', 24.9, 44.3, 33),
- (16, 6, 1, '2023-10-20', 30.2, NULL, 7);
+ (16, 6, 1, '2023-10-20', 30.2, NULL, 7),
+ (17, 2, 9, '2021-05-05', 27.2, 35.0, 24);
 INSERT INTO sighting VALUES
  (1, 1, 'hawksbill turtle', 'reptile', 2),
  (2, 1, 'parrotfish', 'fish', 45),

@@ -67,7 +67,7 @@ INSERT INTO line VALUES
 INSERT INTO sailing VALUES
  (1, 1, 3, '2023-05-02', 512, 0, 'completed'),
  (2, 1, 8, '2023-05-03', 743, 12, 'completed'),
- (3, 2, 8, '2023-05-03', 655, 35, 'completed'),
+ (3, 2, 8, '2023-05-06', 655, 35, 'completed'),
  (4, 3, 5, '2023-05-04', 88, 4, 'completed'),
  (5, 3, 9, '2023-05-09', 41, 17, 'completed'),
  (6, 4, 2, '2023-05-11', 133, 0, 'completed'),
@@ -85,4 +85,5 @@ INSERT INTO sailing VALUES
  (18, 7, 4, '2023-07-01', 79, 0, 'completed'),
  (19, 10, 8, '2023-07-02', 801, 26, 'completed'),
  (20, 10, 3, '2023-07-09', NULL, NULL, 'cancelled'),
- (21, 2, 8, '2023-07-10', 690, 3, 'completed');
+ (21, 2, 8, '2023-07-10', 690, 3, 'completed'),
+ (22, 1, 4, '2023-07-15', NULL, NULL, 'cancelled');

@@ -56,7 +56,8 @@ INSERT INTO Film VALUES
  (11, 'Second Harvest', 2, 'English', 91, NULL),
  (12, 'Night Market', 9, 'Korean', 117, 4.0),
  (13, 'Marée Haute', 3, 'French', 66, 0.9),
- (14, 'Turf', 6, 'English', 12, 0.1);
+ (14, 'Turf', 6, 'English', 12, 0.1),
+ (15, 'Jardins ouvriers', 7, 'French', 95, 0.7);
 INSERT INTO Cinema VALUES
  (1, 'Odeon Grand', 'Centre', 480),
  (2, 'The Little Reel', 'Old Town', 75),
@@ -82,7 +83,8 @@ INSERT INTO Screening VALUES
  (15, 11, 4, '2023-10-11', 83, 'no'),
  (16, 12, 5, '2023-10-13', 305, 'yes'),
  (17, 12, 1, '2023-10-14', 470, 'no'),
- (18, 14, 2, '2023-10-14', 39, 'no');
+ (18, 14, 2, '2023-10-14', 39, 'no'),
+ (19, 15, 6, '2023-10-13', 31, 'no');
 INSERT INTO Award VALUES
  (1, 12, 'Golden Reel', 25000),
  (2, 3, 'Jury Prize', 10000),

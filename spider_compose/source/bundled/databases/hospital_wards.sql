@@ -66,7 +66,8 @@ INSERT INTO patient VALUES
  (10, 'Victor Lund', 1929, 'O+', 'Harrowgate'),
  (11, 'Sara Benali', 1993, NULL, 'Wexley'),
  (12, 'Tom O''Hara', 1979, 'A+', 'Dunmoor'),
- (13, 'Greta Sundin', 1967, 'O-', 'Saltby');
+ (13, 'Greta Sundin', 1967, 'O-', 'Saltby'),
+ (14, 'Jack Norwood', 1998, 'B+', 'Dunmoor');
 INSERT INTO admission VALUES
  (1, 1, 1, '2023-01-04', '2023-01-12', 'pneumonia', 4200.0),
  (2, 4, 2, '2023-01-09', '2023-01-21', 'hip fracture', 9150.0),

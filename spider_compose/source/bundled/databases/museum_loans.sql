@@ -47,7 +47,8 @@ INSERT INTO Artist VALUES
  (6, 'Otto Kranz', 'Expressionism', 1884, 1945),
  (7, 'Imogen Hale', 'Abstract', 1931, NULL),
  (8, 'Pau Ferrer', 'Cubism', 1893, 1970),
- (9, 'Ludvig Skov', 'Abstract', 1948, NULL);
+ (9, 'Ludvig Skov', 'Abstract', 1948, NULL),
+ (10, 'Berta Kloss', 'Constructivism', 1899, 1968);
 INSERT INTO Artwork VALUES
  (1, 'Morning at the Lock', 1, 1, 'oil', 1887, 2400.0),
  (2, 'Guitar and Pear', 2, 2, 'oil', 1914, 5200.0),
@@ -63,7 +64,8 @@ INSERT INTO Artwork VALUES
  (12, 'Tide Table', 7, 7, 'watercolour', 1988, 95.0),
  (13, 'White Nights', 9, 6, 'oil', 1999, 180.0),
  (14, 'Still Life with Pipe', 2, 3, 'collage', 1913, 2650.0),
- (15, 'The Fishwives', 4, 6, 'oil', 1901, 1020.0);
+ (15, 'The Fishwives', 4, 6, 'oil', 1901, 1020.0),
+ (16, 'Ratchet', 10, 7, 'bronze', 1931, 320.0);
 INSERT INTO Loan VALUES
  (1, 1, 3, '2019-03-01', 6, 'Artex'),
  (2, 2, 1, '2019-09-15', 4, 'Artex'),

@@ -48,7 +48,8 @@ INSERT INTO Podcast VALUES
  (6, 'The Long Lock-In', 'history', 3, 2020, 27400),
  (7, 'Off Season', 'sport', 5, 2017, 33100),
  (8, 'Patch Notes', 'technology', 4, 2023, NULL),
- (9, 'Slow Roads', 'travel', 1, 2022, 18700);
+ (9, 'Slow Roads', 'travel', 1, 2022, 18700),
+ (10, 'Crumbs of Comfort', 'food', 1, 2020, 12100);
 INSERT INTO Episode VALUES
  (1, 1, 'The Bog Queen', '2023-02-01', 48.5, 30200),
  (2, 1, 'Dust to Dust', '2023-03-01', 52.0, 28800),
@@ -65,7 +66,8 @@ INSERT INTO Episode VALUES
  (13, 6, 'Dry Counties', '2023-10-06', 46.0, 21900),
  (14, 7, 'Mud and Boots', '2023-11-11', 39.0, 24400),
  (15, 9, 'Night Train North', '2023-07-01', 55.0, 16000),
- (16, 9, 'The Wrong Ferry', '2023-12-01', 57.5, NULL);
+ (16, 9, 'The Wrong Ferry', '2023-12-01', 57.5, NULL),
+ (17, 10, 'Burnt Offerings', '2023-06-02', 27.0, 8300);
 INSERT INTO Sponsor VALUES
  (1, 'Mattress Republic', 'furniture'),
  (2, 'Brew Hatch', 'drinks'),

@@ -38,7 +38,8 @@ INSERT INTO Estate VALUES
  (7, 'Casa Brígida', 'Alvor', 27.4, 1967),
  (8, 'O''Malley''s Hill', 'Tamsin', 11.0, 2003),
  (9, 'Torre Vecchia', 'Lunara', 63.8, 1790),
- (10, 'Stone Terrace', 'Gedney', 3.4, 2016);
+ (10, 'Stone Terrace', 'Gedney', 3.4, 2016),
+ (11, 'Peña Roja', 'Cordal', 19.3, 1978);
 INSERT INTO Grape VALUES
  (1, 'Pinot Noir', 'red', 'September'),
  (2, 'Chardonnay', 'white', 'September'),
@@ -68,7 +69,8 @@ INSERT INTO Wine VALUES
  (15, 'Vecchia Riserva', 9, 7, 2010, 14.6, 87.0, 7400),
  (16, 'Torre Rosa', 9, 7, 2021, 12.9, 10.8, 40500),
  (17, 'Salt Breeze', 9, 6, 2019, 12.1, 15.2, 24600),
- (18, 'Slate', 10, 4, 2020, 11.4, 26.0, 1500);
+ (18, 'Slate', 10, 4, 2020, 11.4, 26.0, 1500),
+ (19, 'Peña Roja Tinto', 11, 3, 2018, 14.1, 21.5, 8800);
 INSERT INTO Tasting VALUES
  (1, 1, 'Ingrid Holm', '2021-03-12', 91),
  (2, 1, 'Paulo Reis', '2021-04-02', 88),
