@@ -62,11 +62,46 @@ OPENERS = frozenset(
     "not without after before between except also if while is are was were has have had do does did".split()
 )
 
+# Adjective or verb -> names of columns that it speaks of.
+ATTRIBUTES: Mapping[str, str] = {
+    "old": "age birth founded year date",
+    "young": "age birth founded year date",
+    "early": "date year time",
+    "late": "date year time",
+    "recent": "date year time",
+    "tall": "height",
+    "high": "height elevation altitude",
+    "large": "area population size capacity",
+    "big": "area population size capacity",
+    "small": "area population size capacity",
+    "long": "length duration",
+    "short": "length duration height",
+    "heavy": "weight",
+    "expensive": "price cost",
+    "cheap": "price cost",
+    "rich": "worth money",
+    "fast": "speed time",
+    "populous": "population",
+    "people": "population",
+    "live": "city address state country residence",
+    "bear": "birth",
+    "die": "death",
+    "earn": "earnings salary income",
+}
+
+# Codes that stand for words in many databases' values.
+CODES: Mapping[str, str] = {"f": "female woman girl", "m": "male man boy"}
+
 NUMBER_WORDS = {
     str(value): word
     for value, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
+}
+
+ORDINALS = {
+    str(value): word
+    for value, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
 }
 
 _FUNCTION_TAGS = frozenset("CC DT EX IN MD PDT POS PRP PRP$ RP TO WDT WP WP$ WRB".split())
@@ -89,10 +124,13 @@ class EvidenceWeights:
         value: a string or number of the clause.
         column: a column that the clause names.
         table: a table that the clause names.
-        joined: a table that SELECT joins but takes no column of (where its columns say which table they are of).
+        joined: a table that SELECT joins but takes no column of (where its columns say which table they are of),
+            or a column of a join's condition.
         qualifier: the table of a column that the clause names (`T1` in `T1.age`).
         function: the English of a function, comparison or direction.
         general: a word that often belongs to a clause of the type.
+        near: share of its kind's weight that a word gets which is none of these but nearly one: derived from it
+            ("Asian"), misspelled ("popuation"), or its adjective ("oldest" of `age`).
     """
 
     value: float = 4.0
@@ -102,6 +140,7 @@ class EvidenceWeights:
     qualifier: float = 0.0
     function: float = 1.5
     general: float = 0.6
+    near: float = 0.0
 
 
 KINDS = ("value", "column", "table", "joined", "qualifier", "function", "general")
@@ -148,10 +187,14 @@ _VALUE_PART = re.compile(r"\w+(?:\.\d+)?")
 def _value_forms(value: str) -> frozenset[str]:
     parts = _VALUE_PART.findall(value.lower())
     forms = {form for part in parts for form in (part, stem(part))}
-    return frozenset(forms | {NUMBER_WORDS[part] for part in parts if part in NUMBER_WORDS})
+    for part in parts:
+        forms |= {NUMBER_WORDS[part]} if part in NUMBER_WORDS else set()
+        forms |= set(CODES[part].split()) if part in CODES else set()
+    return frozenset(forms)
 
 
 _FUNCTIONS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+_ATTRIBUTES = {name: frozenset(words.split()) for name, words in ATTRIBUTES.items()}
 _GENERAL = {name: frozenset(words.split()) for name, words in GENERAL_WORDS.items()}
 
 # --- From SQL to candidates ------------------------------------------------------------------------------
@@ -176,11 +219,14 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
     found = []
     for clause, own in zip(clauses, tokens, strict=True):
         words: dict[str, set[str]] = {kind: set() for kind in KINDS}
-        qualifiers = _qualifiers(own, aliases)
+        conditions = _join_conditions(own)
+        qualifiers = _qualifiers(own, conditions, aliases)
         for position, token in enumerate(own):
             before = own[position - 1].token_type.name if position else ""
             kind, forms = _candidate(token, before, aliases, names)
             if kind == "table" and clause.type == "SELECT" and qualifiers and token.text.lower() not in qualifiers:
+                kind = "joined"
+            if kind == "column" and conditions[position]:
                 kind = "joined"
             words[kind] |= forms
         for table in qualifiers:
@@ -225,14 +271,26 @@ def _aliases(tokens: Sequence[Any]) -> Iterable[tuple[str, str]]:
             yield token.text.lower(), table.text.lower()
 
 
-def _qualifiers(tokens: Sequence[Any], aliases: Mapping[str, str]) -> frozenset[str]:
+def _join_conditions(tokens: Sequence[Any]) -> list[bool]:
+    """Whether each token stands in the condition of a join."""
+    inside, found = False, []
+    for token in tokens:
+        kind = token.token_type.name
+        inside = kind == "ON" or (inside and kind not in ("JOIN", "SELECT", "WHERE", "R_PAREN"))
+        found.append(inside)
+    return found
+
+
+def _qualifiers(
+    tokens: Sequence[Any], conditions: Sequence[bool], aliases: Mapping[str, str]
+) -> frozenset[str]:
     """Tables whose columns are named with them (`T1.age`) in a clause, conditions of joins left out."""
-    found, joins = set(), False
-    for token, after in zip(tokens, tokens[1:]):
-        joins = (joins or token.token_type.name == "ON") and token.token_type.name not in ("SELECT", "WHERE")
-        if after.token_type.name == "DOT" and not joins:
-            found.add(aliases.get(token.text.lower(), token.text.lower()))
-    return frozenset(found)
+    names = [
+        token.text.lower()
+        for token, after, joins in zip(tokens, tokens[1:], conditions)
+        if after.token_type.name == "DOT" and not joins
+    ]
+    return frozenset(aliases.get(name, name) for name in names)
 
 
 @dataclass(frozen=True)
@@ -272,15 +330,71 @@ def evidence(
     forms = [word_forms(word) for word in words]
     matrix = [[0.0] * len(words) for _ in candidates]
     used = [kind for kind in KINDS if getattr(weights, kind)]
+    named = [kind for kind in SPECIFIC if getattr(weights, kind)]
     for position, own in enumerate(forms):
         kinds = [next((kind for kind in used if own & c.words[kind]), None) for c in candidates]
         sharing = sum(kind in SPECIFIC for kind in kinds)
         for row, kind in zip(matrix, kinds, strict=True):
             if kind is not None:
                 row[position] = getattr(weights, kind) / (sharing if kind in SPECIFIC else 1)
+        if weights.near and not sharing and not is_function_word(words[position]):
+            _add_near(matrix, position, words[position], candidates, named, weights)
     for row, candidate in zip(matrix, candidates, strict=True):
         _drop_lone_function_words(row, words, forms, candidate, weights)
     return matrix
+
+
+def _add_near(
+    matrix: list[list[float]],
+    position: int,
+    word: Word,
+    candidates: Sequence[ClauseWords],
+    kinds: Sequence[str],
+    weights: EvidenceWeights,
+) -> None:
+    found = [next((kind for kind in kinds if nearly(word, c.words[kind])), None) for c in candidates]
+    sharing = sum(kind is not None for kind in found)
+    for row, kind in zip(matrix, found, strict=True):
+        if kind is not None:
+            row[position] = max(row[position], weights.near * getattr(weights, kind) / sharing)
+
+
+def nearly(word: Word, candidates: frozenset[str]) -> bool:
+    """Whether a word is derived from a candidate, misspells one, or is an adjective or verb of one."""
+    text = word.text.lower()
+    if candidates & _ATTRIBUTES.get(word.lemma, frozenset()):
+        return True
+    return any(
+        other[:1] == text[:1] and (_derived(text, other) or _misspelled(text, other)) for other in candidates
+    )
+
+
+_ENDINGS = re.compile(r"(ian|ese|ish|an|y|e|a)$")
+
+
+@lru_cache(maxsize=65536)
+def _derived(first: str, second: str) -> bool:
+    """"Asia" and "Asian", "reverse" and "reversed", "Italy" and "Italian"."""
+    short, long = sorted((first, second), key=len)
+    if len(short) < 4 or not (short + long).isalpha():
+        return False
+    return long.startswith(short) and len(long) - len(short) <= 3 or (
+        len(root := _ENDINGS.sub("", short)) > 3 and root == _ENDINGS.sub("", long)
+    )
+
+
+@lru_cache(maxsize=65536)
+def _misspelled(first: str, second: str) -> bool:
+    """Whether two words of at least seven letters differ in one letter, or two neighbours are swapped."""
+    short, long = sorted((first, second), key=len)
+    if len(short) < 7 or len(long) - len(short) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(short, long)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    return short[at + 1 :] == long[at + 1 :] or short[at : at + 2] == long[at : at + 2][::-1] and (
+        short[at + 2 :] == long[at + 2 :]
+    )
 
 
 def _drop_lone_function_words(

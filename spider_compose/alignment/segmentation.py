@@ -39,8 +39,7 @@ MARKERS: Mapping[str, frozenset[str]] = {
         "order ordered ordering sort sorted sorting rank ranked alphabetical alphabetically lexicographical "
         "lexicographically ascending descending chronological chronologically"
     ),
-    "INTERSECT": _words("both also"),
-    "UNION": _words("either or"),
+    "INTERSECT": _words("also"),
     "EXCEPT": _words("not n't never no without except excluding"),
 }
 ASKING = _words(
@@ -89,16 +88,18 @@ class SegmentationCosts:
             the question begins with a preposition ("For each singer").
         again: going back to a clause that was left.
         unmarked_group: GROUP BY without HAVING on its own in a question without "each", "every", "per".
-        conjunct: from WHERE to INTERSECT or UNION without a conjunction; with one it costs nothing.
-        together: WHERE and a set operation in the same words, without "both" or "either" directly before the pair.
+        conjunct: between INTERSECT or UNION and another clause without a conjunction; with one it costs nothing.
+        together: a set operation and the clause before it in the same words, without "both" or "either" directly
+            before the pair.
         group_with_select: GROUP BY in SELECT's own words.
+        shared_word: each word that SELECT shares with another clause, so that as few as needed are shared.
         other_with_select: another clause in SELECT's own words.
         other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing.
         part: between a set of clauses and a part of it other than SELECT.
         modifier: a clause inside a noun phrase of SELECT.
     """
 
-    evidence: EvidenceWeights = EvidenceWeights(general=0.3, joined=0.3, qualifier=0.5)
+    evidence: EvidenceWeights = EvidenceWeights(general=0.3, joined=0.3, qualifier=0.5, near=0.7)
     marker: float = 2.0
     asking: float = 2.0
 
@@ -114,10 +115,11 @@ class SegmentationCosts:
 
     start: float = 3.0
     again: float = 4.0
-    unmarked_group: float = 3.0
+    unmarked_group: float = 5.0
     conjunct: float = 6.0
     together: float = 2.0
     group_with_select: float = 3.0
+    shared_word: float = 0.3
     other_with_select: float = 6.0
     other_together: float = 3.0
     part: float = 3.0
@@ -199,6 +201,8 @@ class _Lattice:
         entry: cost of a state, paid when it is entered.
         steps: cost of going from a state to another, opener and entry left out; by opener where it matters.
         heads: position of the head noun of the phrase that a word stands in as a modifier, or -1.
+        modifies: whether a clause inside SELECT's noun phrase can start at a word.
+        edges: whether a noun phrase starts at a word or has ended before it.
         starts: cost of beginning with a state.
     """
 
@@ -208,6 +212,8 @@ class _Lattice:
     openers: list[str]
     entry: list[float]
     heads: list[int]
+    modifies: list[bool]
+    edges: list[bool]
     starts: list[float]
     types: tuple[str, ...]
     costs: SegmentationCosts
@@ -220,13 +226,16 @@ class _Lattice:
         asks_later = any(words[start].text.lower() in ASKING for start in starts[1:])
         openers = _openers(words, starts)
         matrix = _clause_evidence(words, candidates, openers, asks_later, costs)
-        emissions = [
-            [max(matrix[clause][position] for clause in state.clauses) for state in states]
-            for position in range(len(words))
-        ]
+        emissions = [[_state_evidence(row, state, costs) for state in states] for row in zip(*matrix, strict=True)]
         entry = _entry_costs(states, words, candidates, costs)
         first = [_start_cost(state, types, words[0], asks_later, costs) for state in states]
-        return cls(words, states, emissions, openers, entry, _heads(words), first, types, costs)
+        heads = _heads(words)
+        modifies = [
+            head >= 0 and words[position].tag not in _DETERMINERS and (not position or words[position - 1].end < words[position].start)
+            for position, head in enumerate(heads)
+        ]
+        edges = _phrase_edges(words, heads)
+        return cls(words, states, emissions, openers, entry, heads, modifies, edges, first, types, costs)
 
 
 def sentence_starts(words: Sequence[Word]) -> list[int]:
@@ -314,6 +323,16 @@ def _heads(words: Sequence[Word]) -> list[int]:
     return heads
 
 
+def _phrase_edges(words: Sequence[Word], heads: Sequence[int]) -> list[bool]:
+    nominal = [word.tag in _NOUNS or head >= 0 for word, head in zip(words, heads, strict=True)]
+    edges = [False] * len(words)
+    for position in range(1, len(words)):
+        starts = nominal[position] and (not nominal[position - 1] or words[position].tag in _DETERMINERS)
+        ends = nominal[position - 1] and heads[position - 1] < 0
+        edges[position] = (starts or ends) and words[position - 1].end < words[position].start
+    return edges
+
+
 def _clause_evidence(
     words: Sequence[Word],
     candidates: Sequence[ClauseWords],
@@ -339,6 +358,12 @@ def _clause_evidence(
                 row[position] = 0.0
             asks = ""
     return matrix
+
+
+def _state_evidence(column: Sequence[float], state: State, costs: SegmentationCosts) -> float:
+    if len(state.clauses) > 1 and 0 in state.clauses:
+        return sum(column[clause] for clause in state.clauses) - costs.shared_word
+    return max(column[clause] for clause in state.clauses)
 
 
 def _start_cost(
@@ -370,7 +395,7 @@ def _entry_costs(
             cost = costs.group_with_select
         elif "SELECT" in kinds:
             cost = costs.other_with_select
-        elif "WHERE" in kinds and kinds & set(SET_OPERATIONS):
+        elif len(kinds) == 2 and kinds & set(SET_OPERATIONS):
             cost = 0.0 if paired else costs.together
         else:
             cost = costs.other_together
@@ -444,8 +469,8 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
         return
     yield index, 0.0
     opener, again = lattice.openers[position], costs.again
-    inside = state.clauses == (0,) and lattice.heads[position] >= 0 and lattice.words[position].tag not in _DETERMINERS
-    if not (opener or inside):
+    inside = state.clauses == (0,) and lattice.modifies[position]
+    if not (opener or inside or lattice.edges[position]):
         return
     opening = getattr(costs, opener) if opener else 0.0
     if opener == "inside_phrase":
@@ -453,7 +478,10 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
     for other, target in enumerate(lattice.states):
         new = target.mask & ~state.mask
         if target.inside:
-            if inside and lattice.emissions[position][other] > 0:
+            if inside and _speaks_inside(lattice, position, other):
+                yield other, lattice.entry[other] + (again if new & said else 0.0)
+        elif 0 in state.clauses and 0 in target.clauses and other != index:  # SELECT goes on, shared or not
+            if opener or lattice.edges[position]:
                 yield other, lattice.entry[other] + (again if new & said else 0.0)
         elif opener and other != index:
             cost = opening + lattice.entry[other]
@@ -464,14 +492,19 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
             yield other, cost + _step_cost(lattice, state, target, opener)
 
 
+def _speaks_inside(lattice: _Lattice, position: int, other: int) -> bool:
+    """Whether a state can start inside SELECT's phrase here: its word speaks for it, and the head noun for SELECT."""
+    head = lattice.emissions[lattice.heads[position]]
+    return lattice.emissions[position][other] > 0 and head[0] >= head[other]
+
+
 def _step_cost(lattice: _Lattice, state: State, target: State, opener: str) -> float:
     costs = lattice.costs
     if state.mask & target.mask and 0 not in state.clauses and 0 not in target.clauses:
         return costs.part
-    if state.clauses == (0,) or target.clauses == (0,) or opener == "sentence":
+    if 0 in state.clauses or 0 in target.clauses or opener == "sentence":
         return 0.0
-    kinds = {lattice.types[clause] for clause in (*state.clauses, *target.clauses)}
-    if "WHERE" not in kinds or not kinds & {"INTERSECT", "UNION"}:
+    if not any(lattice.types[clause] in ("INTERSECT", "UNION") for clause in (*state.clauses, *target.clauses)):
         return 0.0
     return -costs.conjunction if opener == "conjunction" else costs.conjunct
 
