@@ -62,9 +62,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> int:
     """Build, write, report."""
     from spider_compose.composition.build import build
-    from spider_compose.dataset.hub_folder import write_hub_folder
+    from spider_compose.dataset.hub_folder import check_target, write_hub_folder
 
     options = build_options_of(arguments)
+    target = check_target(arguments.out, force=arguments.force)
     seconds: dict[str, float] = {}
     source = _timed(seconds, "read", lambda: source_of(arguments))
     if arguments.strict and source.left_out:
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     built = _timed(seconds, "align and recombine", lambda: build(source, options, progress=True))
     if arguments.strict and built.left_out:
         return _refuse(built.left_out)
-    folder = _timed(seconds, "write", lambda: write_hub_folder(built, arguments.out, force=arguments.force))
+    folder = _timed(seconds, "write", lambda: write_hub_folder(built, target, force=arguments.force))
     if arguments.json:
         print(json.dumps(report(built, folder, seconds), indent=2, ensure_ascii=False))
     else:

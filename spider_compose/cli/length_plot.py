@@ -41,7 +41,8 @@ def draw(measured: LengthStatistics, path: Path) -> None:
         "svg.hashsalt": "spider-compose",  # the same ids, so the same bytes
     }
     with rc_context(style):
-        figure = Figure(figsize=(3.1 * len(measured.splits) + 0.6, 5.4), layout="constrained")
+        figure = Figure(figsize=(3.1 * len(measured.splits) + 0.6, 5.4))
+        figure.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
         grid = figure.subplots(2, len(measured.splits), sharey="row", squeeze=False)
         for side, line in zip(sides, grid, strict=True):
             for (split, lengths), axes in zip(measured.splits.items(), line, strict=True):
@@ -65,4 +66,14 @@ def _bars(axes: Any, lengths: LengthDistribution, labels: list[str], colour: str
     axes.tick_params(colors=_SOFT, length=0)
     if lengths.mean is not None:
         told = f"{lengths.count:,} pairs\nmedian {lengths.median:g}, P90 {lengths.p90}, max {lengths.maximum}"
-        axes.text(0.98, 0.97, told, transform=axes.transAxes, ha="right", va="top", fontsize=8, color=_INK)
+        axes.text(
+            0.98,
+            0.97,
+            told,
+            transform=axes.transAxes,
+            ha="right",
+            va="top",
+            fontsize=8,
+            color=_INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
+        )

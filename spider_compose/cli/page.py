@@ -121,8 +121,10 @@ def _legend(selection: Selection) -> Markup:
     there = {kind for rows in selection.alignments for kind in rows[0]["clause_types"]}
     kinds = [element("li", kind, class_=f"chip {_class(kind)}") for kind in CLAUSE_TYPES if kind in there]
     shared = element("li", "said for two clauses", class_="chip shared a-select b-where")
-    tagged = element("li", "tagged word", class_="chip tagged")
-    return element("ul", *kinds, shared, tagged, class_="legend", aria_label="Colours")
+    key = "Below a question, its words: what each was tagged for, and a line for the clause it joined."
+    return join(
+        element("ul", *kinds, shared, class_="legend", aria_label="Colours"), element("p", key, class_="key")
+    )
 
 
 def _filters(selection: Selection) -> Markup:

@@ -50,7 +50,7 @@ def intervals(ids: Sequence[int]) -> str:
     """Sorted word ids as intervals.
 
     >>> intervals([0, 1, 2, 5])
-    '0-2, 5'
+    '0–2, 5'
     """
     runs: list[list[int]] = []
     for position in ids:
@@ -58,4 +58,4 @@ def intervals(ids: Sequence[int]) -> str:
             runs[-1][1] = position
         else:
             runs.append([position, position])
-    return ", ".join(f"{first}-{last}" if first < last else str(first) for first, last in runs)
+    return ", ".join(f"{first}\N{EN DASH}{last}" if first < last else str(first) for first, last in runs)

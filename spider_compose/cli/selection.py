@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spider_compose.errors import OptionError, SourceError, choose
@@ -245,18 +246,23 @@ def _aligned(
 
 def _check_db_id(filters: Filters, known: Iterable[str]) -> None:
     if filters.db_id is not None:
-        choose("db_id", filters.db_id, sorted(set(known)))
+        databases = sorted(set(known))
+        if filters.db_id not in databases:
+            near = get_close_matches(filters.db_id, databases, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise OptionError(
+                f"`db_id` must be one of the {len(databases)} databases, but got {filters.db_id!r}.{hint}"
+            )
 
 
 def _no_row(filters: Filters, left_out: Mapping[tuple[str, int], str]) -> SourceError:
-    asked = {
-        name: value
-        for name, value in vars(filters).items()
-        if value not in (None, ()) and name not in ("limit", "least_sure")
-    }
-    told = ", ".join(f"{name} {value}" for name, value in asked.items()) or "no filter"
+    asked = []
+    for name, value in vars(filters).items():
+        if value not in (None, ()) and name not in ("limit", "least_sure"):
+            told = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            asked.append(f"{name.replace('_', ' ')} {told}")
     details = [
         detail for (split, row), detail in left_out.items() if split == filters.split and row in filters.rows
     ]
     advice = f"It was left out: {details[0]}" if details else "Loosen or check the filters."
-    return SourceError(f"no pair passes: {told}. {advice}")
+    return SourceError(f"no pair passes ({', '.join(asked) or 'no filter'}). {advice}")

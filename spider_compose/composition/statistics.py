@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# A word or number, or one sign: "count(*)" is 4 long however it is spaced. One rule for SQL and text, which no
-# tokenizer's version moves.
+# A word or number, or one sign: "count(*)" is 4 long however it is spaced. One rule for SQL and text, and no
+# tokenizer whose version could move it.
 _UNIT = re.compile(r"\w+|[^\w\s]")
 
 # Lowest lengths of the bins; the last is open upwards. Spider's medians lie in the second or third.

@@ -81,9 +81,8 @@ def write_hub_folder(build: Build, folder: str | os.PathLike[str], *, force: boo
     """
     from spider_compose.dataset.card import render_card
 
-    target = Path(folder).expanduser().resolve()
+    target = check_target(folder, force=force)
     try:
-        _check_target(target, force)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_sibling(target) as partial:
             configs = folder_configs(build)
@@ -92,10 +91,34 @@ def write_hub_folder(build: Build, folder: str | os.PathLike[str], *, force: boo
             _write_text(partial / SIGNATURE_FILE, _signature_json(build, partial))
             _take_name(partial, target)
     except OSError as error:
-        raise OutputError(
-            f"cannot write {target}: {error.strerror or error}. Name a folder where you may write."
-        ) from error
+        raise _unwritable(target, error.strerror or str(error)) from error
     return target
+
+
+def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Say whether `write_hub_folder` would refuse a folder, before there is anything to write.
+
+    Returns:
+        The folder as an absolute path.
+
+    Raises:
+        OutputError: it holds something else, or nothing can be written there.
+    """
+    target = Path(folder).expanduser().resolve()
+    try:
+        _check_target(target, force)
+        nearest = next((parent for parent in target.parents if parent.exists()), target)
+        if not nearest.is_dir():
+            raise _unwritable(target, f"{nearest} is a file")
+        if not os.access(nearest, os.W_OK):
+            raise _unwritable(target, f"no right to write in {nearest}")
+    except OSError as error:
+        raise _unwritable(target, error.strerror or str(error)) from error
+    return target
+
+
+def _unwritable(target: Path, reason: str) -> OutputError:
+    return OutputError(f"cannot write {target}: {reason}. Name a folder where you may write.")
 
 
 def _write_splits(build: Build, spec: ConfigSpec, folder: Path) -> list[SplitFile]:
