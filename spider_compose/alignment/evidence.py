@@ -126,7 +126,7 @@ class EvidenceWeights:
         table: a table that the clause names.
         joined: a table that SELECT joins but takes no column of (where its columns say which table they are of),
             or a column of a join's condition.
-        qualifier: the table of a column that the clause names (`T1` in `T1.age`).
+        qualifier: the table of a column that the clause names (`T1` in `T1.age`), any table for `count(*)`.
         function: the English of a function, comparison or direction.
         general: a word that often belongs to a clause of the type.
         near: share of its kind's weight that a word gets which is none of these but nearly one: derived from it
@@ -228,7 +228,11 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
                 kind = "joined"
             if kind == "column" and conditions[position]:
                 kind = "joined"
+            if before == "LIMIT" and token.text == "1":
+                continue  # "the one with the most": nobody says LIMIT 1 as a number
             words[kind] |= forms
+        if clause.type != "SELECT" and _counts_rows(own):
+            qualifiers |= frozenset(aliases.values())
         for table in qualifiers:
             words["qualifier"] |= names.tables.get(table, frozenset())
         if clause.type == "ORDER BY" and "DESC" not in {token.token_type.name for token in own}:
@@ -238,6 +242,11 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
             words["general"] |= _GENERAL["WHERE"]
         found.append(ClauseWords(clause.type, {kind: frozenset(forms) for kind, forms in words.items()}))
     return tuple(found)
+
+
+def _counts_rows(tokens: Sequence[Any]) -> bool:
+    texts = [token.text.lower() for token in tokens]
+    return any(texts[at : at + 3] == ["count", "(", "*"] for at in range(len(texts)))
 
 
 def _candidate(
@@ -352,7 +361,11 @@ def _add_near(
     kinds: Sequence[str],
     weights: EvidenceWeights,
 ) -> None:
-    found = [next((kind for kind in kinds if nearly(word, c.words[kind])), None) for c in candidates]
+    attributes = _ATTRIBUTES.get(word.lemma, frozenset())
+    found = [
+        "column" if attributes & c.words["column"] else next((k for k in kinds if nearly(word, c.words[k])), None)
+        for c in candidates
+    ]
     sharing = sum(kind is not None for kind in found)
     for row, kind in zip(matrix, found, strict=True):
         if kind is not None:
@@ -360,10 +373,8 @@ def _add_near(
 
 
 def nearly(word: Word, candidates: frozenset[str]) -> bool:
-    """Whether a word is derived from a candidate, misspells one, or is an adjective or verb of one."""
+    """Whether a word is derived from a candidate or misspells one."""
     text = word.text.lower()
-    if candidates & _ATTRIBUTES.get(word.lemma, frozenset()):
-        return True
     return any(
         other[:1] == text[:1] and (_derived(text, other) or _misspelled(text, other)) for other in candidates
     )
@@ -404,14 +415,19 @@ def _drop_lone_function_words(
     candidate: ClauseWords,
     weights: EvidenceWeights,
 ) -> None:
-    """"of" in the value 'A Love of a Lifetime' speaks for it only beside another of its words."""
-    named = frozenset().union(*(candidate.words[kind] for kind in ("value", "column", "table", "joined")))
-
-    def names(position: int) -> bool:
-        inside = 0 <= position < len(words)
-        return inside and not is_function_word(words[position]) and bool(forms[position] & named)
-
+    """"of" in the value 'A Love of a Lifetime' speaks for it only in a run of words of the value."""
     general = candidate.words["general"] | candidate.words["function"]
+    start = 0
+    for position in range(len(words) + 1):
+        if position < len(words) and forms[position] & candidate.words["value"]:
+            continue
+        if all(is_function_word(word) for word in words[start:position]):
+            for at in range(start, position):
+                row[at] = weights.general if forms[at] & general else 0.0
+        start = position + 1
+    named = frozenset().union(*(candidate.words[kind] for kind in ("column", "table", "joined")))
     for position, word in enumerate(words):
-        if row[position] and is_function_word(word) and not (names(position - 1) or names(position + 1)):
-            row[position] = weights.general if forms[position] & general else 0.0
+        if is_function_word(word) and forms[position] & named and not forms[position] & candidate.words["value"]:
+            near = (forms[at] & named for at in (position - 1, position + 1) if 0 <= at < len(words) and not is_function_word(words[at]))
+            if not any(near):
+                row[position] = weights.general if forms[position] & general else 0.0

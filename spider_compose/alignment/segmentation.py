@@ -67,7 +67,7 @@ class SegmentationCosts:
     """Everything that decides a segmentation, in the units of `EvidenceWeights`.
 
     The first group is what words are worth; the second what a change costs by what opens the new span; the third
-    what it costs by where it leads. A negative cost invites a change.
+    what it costs by where it leads.
 
     Attributes:
         evidence: what a matching word is worth.
@@ -76,7 +76,7 @@ class SegmentationCosts:
 
         sentence: a new sentence.
         asks_again: a conjunction or comma with a word that asks behind it (", and what").
-        relative: a relative pronoun ("who").
+        relative: a relative pronoun ("who"); `past_relative` is the cost of SELECT going on there.
         participle: a participle or past tense behind a noun ("singers *born* in").
         preposition: a preposition other than "of".
         verb: a finite verb.
@@ -94,7 +94,7 @@ class SegmentationCosts:
         group_with_select: GROUP BY in SELECT's own words.
         shared_word: each word that SELECT shares with another clause, so that as few as needed are shared.
         other_with_select: another clause in SELECT's own words.
-        other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing.
+        other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing without "each".
         part: between a set of clauses and a part of it other than SELECT.
         modifier: a clause inside a noun phrase of SELECT.
     """
@@ -105,12 +105,13 @@ class SegmentationCosts:
 
     sentence: float = 0.0
     asks_again: float = 0.0
-    relative: float = -2.0
-    participle: float = -0.5
-    preposition: float = 0.5
-    verb: float = 0.0
-    conjunction: float = 1.5
-    elsewhere: float = 3.0
+    relative: float = 0.0
+    past_relative: float = 2.0
+    participle: float = 0.0
+    preposition: float = 1.0
+    verb: float = 0.5
+    conjunction: float = 2.0
+    elsewhere: float = 3.5
     inside_phrase: float = 3.0
 
     start: float = 3.0
@@ -230,10 +231,7 @@ class _Lattice:
         entry = _entry_costs(states, words, candidates, costs)
         first = [_start_cost(state, types, words[0], asks_later, costs) for state in states]
         heads = _heads(words)
-        modifies = [
-            head >= 0 and words[position].tag not in _DETERMINERS and (not position or words[position - 1].end < words[position].start)
-            for position, head in enumerate(heads)
-        ]
+        modifies = [_opens_modifier(words, heads, matrix[0], position) for position in range(len(words))]
         edges = _phrase_edges(words, heads)
         return cls(words, states, emissions, openers, entry, heads, modifies, edges, first, types, costs)
 
@@ -273,7 +271,8 @@ def _openers(words: Sequence[Word], starts: Sequence[int]) -> list[str]:
     for position in range(1, len(words)):
         before, word = words[position - 1], words[position]
         if position in starts:
-            openers[position] = "sentence"
+            also = words[position].text.lower() == "also" and _asks_behind(words, position)
+            openers[position] = "asks_again" if also else "sentence"
         elif inside[position] or word.text in SENTENCE_ENDS or before.text.lower() in CONNECTIVES:
             continue
         elif word.text.lower() in CONNECTIVES:
@@ -297,11 +296,15 @@ def _asks_behind(words: Sequence[Word], position: int) -> bool:
 def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
     if word.tag in _RELATIVES or (word.text.lower() == "that" and before.tag in _NOUNS):
         return "relative"
-    if word.tag == "IN" and follows.tag in {"WDT", "WP", "WP$"}:  # "in which", "for whom"
+    text = word.text.lower()
+    if text == "than":
+        return ""
+    if word.tag == "IN" and text != "of" and follows.tag in {"WDT", "WP", "WP$"}:  # "in which", "for whom"
         return "relative"
     if word.tag in {"VBN", "VBG", "VBD"} and before.tag in _NOUNS and (word.tag == "VBG" or not dangles(word)):
         return "participle"
-    if word.tag in {"IN", "TO"} and word.text.lower() != "of":
+    compares = word.tag in {"JJR", "RBR"} and follows.text.lower() == "than" and before.tag in _NOUNS
+    if (word.tag in {"IN", "TO"} and text != "of") or text in {"both", "either"} or compares:
         return "preposition"
     if word.tag in {"VBZ", "VBP", "VBD", "MD"}:
         return "verb"
@@ -321,6 +324,17 @@ def _heads(words: Sequence[Word]) -> list[int]:
             heads[position] = head if tag in _DETERMINERS else -1
             head = -1
     return heads
+
+
+def _opens_modifier(
+    words: Sequence[Word], heads: Sequence[int], select: Sequence[float], position: int
+) -> bool:
+    """Whether a modifier starts here: behind a determiner, at the start of its phrase, or behind a word of SELECT."""
+    if position == 0 or heads[position] < 0 or words[position].tag in _DETERMINERS:
+        return False
+    before = words[position - 1]
+    free = heads[position - 1] != heads[position] or before.tag in _DETERMINERS or select[position - 1] > 0
+    return free and before.end < words[position].start
 
 
 def _phrase_edges(words: Sequence[Word], heads: Sequence[int]) -> list[bool]:
@@ -344,10 +358,10 @@ def _clause_evidence(
     matrix = evidence(words, candidates, costs.evidence)
     for row, candidate in zip(matrix, candidates, strict=True):
         markers = MARKERS.get(candidate.type, frozenset())
-        limited = candidate.type == "ORDER BY" and bool(candidate.words["value"])  # the row with the *most* ...
+        if candidate.type == "GROUP BY" and has_condition(candidate):
+            markers = frozenset()  # "every course with less than two sections": HAVING says the group
         for position, word in enumerate(words):
-            superlative = limited and word.tag in {"JJS", "RBS"} and words[position - 1].text.lower() != "at"
-            if superlative or word.text.lower() in markers:
+            if word.text.lower() in markers or (candidate.type == "ORDER BY" and _is_superlative(words, position)):
                 row[position] = max(row[position], costs.marker)
     asks = "sentence" if not asks_later else ""
     for position, word in enumerate(words):
@@ -358,6 +372,15 @@ def _clause_evidence(
                 row[position] = 0.0
             asks = ""
     return matrix
+
+
+def has_condition(group: ClauseWords) -> bool:
+    """Whether a GROUP BY clause has a HAVING."""
+    return bool(group.words["value"] or group.words["function"])
+
+
+def _is_superlative(words: Sequence[Word], position: int) -> bool:
+    return words[position].tag in {"JJS", "RBS"} and (position == 0 or words[position - 1].text.lower() != "at")
 
 
 def _state_evidence(column: Sequence[float], state: State, costs: SegmentationCosts) -> float:
@@ -386,11 +409,11 @@ def _entry_costs(
     for state in states:
         kinds = {candidates[clause].type for clause in state.clauses}
         if kinds == {"GROUP BY"}:
-            own = candidates[state.clauses[0]].words
-            having = bool(own["value"] or own["function"])
-            cost = 0.0 if having or said & MARKERS["GROUP BY"] else costs.unmarked_group
-        elif len(kinds) == 1 or kinds == {"GROUP BY", "ORDER BY"}:
+            cost = 0.0 if has_condition(candidates[state.clauses[0]]) or said & MARKERS["GROUP BY"] else costs.unmarked_group
+        elif len(kinds) == 1:
             cost = 0.0
+        elif kinds == {"GROUP BY", "ORDER BY"}:
+            cost = costs.other_together if said & MARKERS["GROUP BY"] else 0.0
         elif kinds == {"SELECT", "GROUP BY"}:
             cost = costs.group_with_select
         elif "SELECT" in kinds:
@@ -467,8 +490,8 @@ def _steps(lattice: _Lattice, key: tuple[int, int], position: int) -> Iterator[t
         at_head = lattice.heads[position - 1] == position
         yield (lattice.states.index(State(state.clauses, state.mask)) if at_head else index), 0.0
         return
-    yield index, 0.0
     opener, again = lattice.openers[position], costs.again
+    yield index, costs.past_relative if opener == "relative" and 0 in state.clauses else 0.0
     inside = state.clauses == (0,) and lattice.modifies[position]
     if not (opener or inside or lattice.edges[position]):
         return
@@ -522,9 +545,18 @@ def _move_conjunctions(path: list[State], lattice: _Lattice) -> None:
 
 def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lattice) -> None:
     """"the *oldest singer*": SELECT has the head noun of a phrase that another clause is said in."""
+    words, heads = lattice.words, lattice.heads
     for position, state in enumerate(path):
-        if state.inside:
-            said[lattice.heads[position]].add(0)
+        if not state.inside or heads[position] < 0:
+            continue
+        end = heads[position]
+        if end + 2 < len(words) and words[end + 1].text.lower() == "of":  # "the *most common nationality* of hosts"
+            nouns = (at for at in range(end + 2, len(words)) if words[at].tag in _NOUNS and heads[at] < 0)
+            end = next(nouns, end)
+        for shared in range(heads[position], end + 1):
+            if path[shared].mask != state.mask:
+                break
+            said[shared].add(0)
 
 
 def _share_final_marks(said: list[set[int]], words: Sequence[Word]) -> None:
