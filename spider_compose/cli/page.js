@@ -42,7 +42,11 @@ function step(direction) {
 }
 
 form.hidden = false;
-form.addEventListener("input", filter);
+let waiting;
+form.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(filter, pairs.length > 1000 ? 250 : 0); // while a word is typed into a large page
+});
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(filter));
 byId("unfold").addEventListener("click", (event) => {

@@ -245,8 +245,17 @@ def _segment(segment: Segment, types: Sequence[str]) -> Markup:
     if not segment.clauses:
         return escape(segment.text)
     kinds = [types[clause] for clause in segment.clauses]
-    # The label is drawn by the style sheet from the attribute, so that the text stays the question's own.
-    return element("mark", segment.text, class_=_classes(kinds), data_label=" + ".join(kinds))
+    names = " + ".join(kinds)
+    label = "all" if len(kinds) == len(types) > 2 else names
+    # The style sheet draws the label from the attribute, so that the text stays the question's own; a lone
+    # question mark needs none.
+    return element(
+        "mark",
+        segment.text,
+        class_=_classes(kinds),
+        data_label=label if any(map(str.isalnum, segment.text)) else None,
+        title=names if len(kinds) > 1 else None,
+    )
 
 
 def _words(row: Row) -> Markup:
