@@ -1,11 +1,12 @@
 """Atoms and compounds of a corpus (Keysers et al. 2020; Shaw et al. 2021, section 4), as integers.
 
-An atom is a distinct token of a query. A compound is a chain of two or three nodes of its parse tree, parent-child or
-grandparent-parent-child, written as one string: the child's production stands in the place of the `___` that is the
-child's position in its parent. Compounds count with their multiplicity.
+An atom is a distinct token of a query. A compound is a chain of two or three nodes of its parse tree,
+parent-child or grandparent-parent-child, written as one string: the child's production stands in the place of
+the `___` that is the child's position in its parent. Compounds count with their multiplicity.
 
-The trees come from the published grammar of Spider (`grammar.py`) or, for corpora that grammar does not read, from
-sqlglot (`sqlglot_tree.py`). Compounds of the two are different strings: figures compare only within one grammar.
+The trees come from the published grammar of Spider (`grammar.py`) or, for corpora that grammar does not read,
+from sqlglot (`sqlglot_tree.py`). Compounds of the two are different strings: figures compare only within one
+grammar.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def analyse(rows: Sequence[Row], grammar: str = "auto", dialect: str = "sqlite")
         dialect: of sqlglot; the grammar of Spider knows none.
 
     Raises:
-        SourceError: the corpus cannot be split (see `queries_of`), or fewer than two rows parse.
+        SourceError: the corpus is empty, a row has no query, or none parses.
         OptionError: `grammar` or `dialect` is unknown.
     """
     choose("grammar", grammar, GRAMMARS)
@@ -112,6 +113,8 @@ def _analyse(queries: Sequence[str], grammar: str, parser: _Parser) -> Analysis:
             tokens = query_tokens(query)
             try:
                 compounds = chains.count(parser(text, tokens))
+                if not compounds:
+                    raise GrammarError("the parse tree has no compound", 0)
             except GrammarError as error:
                 entry = known[text] = str(error)
             else:
@@ -123,10 +126,9 @@ def _analyse(queries: Sequence[str], grammar: str, parser: _Parser) -> Analysis:
         else:
             rows.append(number)
             query_ids.append(entry)
-    if len(features) < 2:
+    if not rows:
         raise SourceError(
-            f"expected at least 2 different queries that the {grammar} grammar reads, but {len(features)} of "
-            f"{len(known)} is read" + (f"; the first that is not: {left_out[0].detail}" if left_out else "")
+            f"the {grammar} grammar reads none of the {len(queries)} rows; the first: {left_out[0].detail}"
         )
     return Analysis(
         grammar,

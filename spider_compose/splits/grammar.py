@@ -20,10 +20,10 @@ Non-terminals and productions, with `|` between alternatives; quoted words are t
     key     : value ['desc'|'asc'] | value (>|>=|<|<=) value
     term    : '*' | term 'as' term | term '.' term | any token that is no keyword
 
-Unit productions are collapsed: a node never has a single non-terminal and nothing else. Lists nest to the left, so
-long ones are read in loops; only parentheses recurse, and their depth is limited. `query` and `term` are ambiguous
-in chains of three (`a union b except c`, `t1 . a as b`): such queries have no one tree, and the published tool
-refuses them, so this parser does too.
+Unit productions are collapsed: a node never has a single non-terminal and nothing else. Lists nest to the
+left, so long ones are read in loops; only parentheses recurse, and their depth is limited. `query` and `term`
+are ambiguous in chains of three (`a union b except c`, `t1 . a as b`): such queries have no one tree, and the
+published tool refuses them, so this parser does too.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ _SET_OPERATORS = frozenset({"union", "intersect", "except"})
 _CONNECTIVES = frozenset({"or", "and", ","})
 _DIRECTIONS = frozenset({"desc", "asc"})
 _TERM_OPERATORS = frozenset({".", "as"})
-# `group`, `order`, `by` and `having` alone are names (a column may be called so); `is`, `exists` and `none` never are.
+# `group`, `order`, `by` and `having` alone are names (a column may be called so); `is`, `exists` and `none`
+# never are.
 _KEYWORDS = frozenset(
-    "select distinct from where limit union intersect except join on and or as between like in not is exists none "
-    "desc asc sum avg max min count ( ) , . = != > < >= <= - + / *".split()
+    "select distinct from where limit union intersect except join on and or as between like in not is exists "
+    "none desc asc sum avg max min count ( ) , . = != > < >= <= - + / *".split()
 )
 _END = ""
 
@@ -108,9 +109,12 @@ class _Parser:
 
     def error(self, expected: str) -> GrammarError:
         found = self.words[self.position]
-        where = f"token {self.position}: {' '.join(self.words[max(0, self.position - 4) : self.position + 4]).strip()!r}"
+        around = " ".join(self.words[max(0, self.position - 4) : self.position + 4]).strip()
+        where = f"token {self.position}: {around!r}"
         return GrammarError(
-            f"expected {expected}, but got {found!r} at {where}" if found else f"expected {expected} after {where}",
+            f"expected {expected}, but got {found!r} at {where}"
+            if found
+            else f"expected {expected} after {where}",
             self.position,
         )
 
@@ -279,7 +283,9 @@ class _Parser:
         if operator := self.take(_TERM_OPERATORS):
             node = Node(f"___ {operator} ___", (node, self.name()))
             if self.words[self.position] in _TERM_OPERATORS:
-                raise self.error("no second `.` or `as` in a term (a chain of them has more than one reading)")
+                raise self.error(
+                    "no second `.` or `as` in a term (a chain of them has more than one reading)"
+                )
         return node
 
     def name(self) -> Node:

@@ -1,4 +1,4 @@
-"""What every split gives: row numbers per part, the rows left out, and a signature; and the checks all of them share."""
+"""What every split gives (row numbers per part, rows left out, a signature), and checks they share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from spider_compose.errors import OptionError, SourceError
 from spider_compose.source.records import LeftOut
+from spider_compose.splits.text import normalize_query
 
 Row = Mapping[str, Any]
 """One row of a corpus: at least `query`, and `db_id` and `question` where a split or a report needs them."""
@@ -42,18 +43,29 @@ class ThreeParts:
 
 
 def queries_of(rows: Sequence[Row]) -> list[str]:
+    """The queries of a corpus.
+
+    Raises:
+        SourceError: there are no rows, or a row has no query.
+    """
+    if not rows:
+        raise SourceError("expected rows with a query, but the corpus is empty")
+    return [text_of(row, number, "query") for number, row in enumerate(rows)]
+
+
+def queries_to_split(rows: Sequence[Row]) -> list[str]:
     """The queries of a corpus that can be split.
 
     Raises:
-        SourceError: there are fewer than two rows, a row has no query, or all rows have the same query.
+        SourceError: as in `queries_of`, or there is one row, or all rows have the same query.
     """
-    if not rows:
-        raise SourceError("expected rows to split, but the corpus is empty")
-    queries = [text_of(row, number, "query") for number, row in enumerate(rows)]
+    queries = queries_of(rows)
     if len(rows) == 1:
         raise SourceError("expected at least 2 rows to split, but the corpus has 1")
-    if len(set(queries)) == 1:
-        raise SourceError(f"all {len(rows)} rows have the same query ({queries[0]!r}): there is nothing to split by")
+    if len({normalize_query(query) for query in queries}) == 1:
+        raise SourceError(
+            f"all {len(rows)} rows have the same query ({queries[0]!r}): there is nothing to split by"
+        )
     return queries
 
 
@@ -76,6 +88,16 @@ def check_train_size(train_size: int, total: int) -> None:
             f"`train_size` must be an integer from 1 to {total - 1} (of {total} rows that can be split), "
             f"but got {train_size!r}"
         )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse seeds that are no whole number.
+
+    Raises:
+        OptionError: so it is.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise OptionError(f"`seed` must be an integer, but got {seed!r}")
 
 
 def make_signature(**settings: object) -> str:

@@ -10,7 +10,14 @@ import re
 from collections.abc import Sequence
 
 from spider_compose.errors import OptionError, SourceError, choose
-from spider_compose.splits.parts import Row, SplitRows, check_train_size, make_signature, queries_of
+from spider_compose.splits.parts import (
+    Row,
+    SplitRows,
+    check_seed,
+    check_train_size,
+    make_signature,
+    queries_to_split,
+)
 from spider_compose.splits.text import query_tokens, sqlparse_version
 
 METHODS = ("published",)
@@ -25,10 +32,17 @@ def template_of(query: str) -> str:
     >>> template_of("SELECT name FROM t WHERE age > 3 AND city = 'New York'")
     'select name from t where age > ___ and city = ___'
     """
-    return _QUOTED.sub(PLACEHOLDER, " ".join(PLACEHOLDER if _is_number(token) else token for token in query_tokens(query)))
+    return template_of_tokens(query_tokens(query))
 
 
-def template_split(rows: Sequence[Row], train_size: int, seed: int = 1, method: str = "published") -> SplitRows:
+def template_of_tokens(tokens: Sequence[str]) -> str:
+    """The template of a query whose tokens are known."""
+    return _QUOTED.sub(PLACEHOLDER, " ".join(PLACEHOLDER if _is_number(token) else token for token in tokens))
+
+
+def template_split(
+    rows: Sequence[Row], train_size: int, seed: int = 1, method: str = "published"
+) -> SplitRows:
     """Split a corpus so that no template is in both parts.
 
     Templates in first-seen order are shuffled, then taken whole into `train` until the next would pass
@@ -42,7 +56,8 @@ def template_split(rows: Sequence[Row], train_size: int, seed: int = 1, method: 
 
     Raises:
         SourceError: the corpus is empty, has one row, or all its rows have one template.
-        OptionError: `train_size` or `method` is out of range, or the first template alone is larger than `train_size`.
+        OptionError: `train_size` or `method` is out of range, or the first template alone is larger than
+            `train_size`.
     """
     choose("method", method, METHODS)
     train, rest = take_templates(rows, [train_size], seed)
@@ -50,7 +65,12 @@ def template_split(rows: Sequence[Row], train_size: int, seed: int = 1, method: 
         train=tuple(train),
         rest=tuple(sorted(rest)),
         signature=make_signature(
-            split="template", method=method, seed=seed, rows=len(rows), train_size=train_size, sqlparse=sqlparse_version()
+            split="template",
+            method=method,
+            seed=seed,
+            rows=len(rows),
+            train_size=train_size,
+            sqlparse=sqlparse_version(),
         ),
     )
 
@@ -65,15 +85,17 @@ def take_templates(rows: Sequence[Row], caps: Sequence[int], seed: int) -> list[
 
     Raises:
         SourceError: as in `template_split`.
-        OptionError: a cap is out of range, or a part stays empty because a single template is larger than its cap.
+        OptionError: a cap is out of range, or a part stays empty because a single template is larger than its
+            cap.
     """
-    queries = queries_of(rows)
+    check_seed(seed)
+    queries = queries_to_split(rows)
     for cap in caps:
         check_train_size(cap, len(rows))
     groups = template_groups(queries)
     if len(groups) <= len(caps):
         raise SourceError(
-            f"expected at least {len(caps) + 1} templates for {len(caps) + 1} parts, but the {len(rows)} rows have "
+            f"expected at least {len(caps) + 1} templates, one per part, but the {len(rows)} rows have "
             f"{len(groups)}"
         )
     order = list(groups)
@@ -81,12 +103,13 @@ def take_templates(rows: Sequence[Row], caps: Sequence[int], seed: int) -> list[
     parts: list[list[int]] = [[]]
     for template in order:
         group = groups[template]
-        # One template opens one part at most: in the published tool nothing after the first overflow is fitted in.
+        # One template opens one part at most: in the published tool nothing after the first overflow is
+        # fitted in.
         if len(parts) <= len(caps) and len(parts[-1]) + len(group) > caps[len(parts) - 1]:
             if not parts[-1]:
                 raise OptionError(
-                    f"a part of at most {caps[len(parts) - 1]} rows cannot take the template {template!r}, which has "
-                    f"{len(group)} rows; take larger parts or another seed"
+                    f"a part of at most {caps[len(parts) - 1]} rows cannot take the template {template!r}, "
+                    f"which has {len(group)} rows; take larger parts or another seed"
                 )
             parts.append([])
         parts[-1].extend(group)

@@ -1,8 +1,8 @@
 """TMCD split (Shaw et al. 2021, section 4): the most compound divergence, no unseen atom.
 
-Both methods keep the constraint that every atom of the held-out part occurs in train. `published` is the published
-tool's search, row for row; it stalls early. `max` goes on with exact divergence and batches of swaps
-(`tmcd_max.py`).
+Both methods keep the constraint that every atom of the held-out part occurs in train. `published` is the
+published tool's search, row for row; it stalls early. `max` goes on with exact divergence and batches of
+swaps (`tmcd_max.py`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,18 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from itertools import chain
 
-from spider_compose.errors import OptionError, choose
+from spider_compose.errors import OptionError, SourceError, choose
 from spider_compose.splits.compounds import Analysis, Features, analyse
-from spider_compose.splits.parts import Row, SplitRows, check_train_size, make_signature
+from spider_compose.splits.parts import (
+    Row,
+    SplitRows,
+    check_seed,
+    check_train_size,
+    make_signature,
+    queries_to_split,
+)
 from spider_compose.splits.text import normalize_query, sqlparse_version
 
 METHODS = ("published", "max")
@@ -49,6 +57,8 @@ def tmcd_split(
         OptionError: an option is out of range, or `train_size` rows cannot hold every atom of the others.
     """
     choose("method", method, METHODS)
+    check_seed(seed)
+    queries_to_split(rows)
     analysis = analyse(rows, grammar, dialect)
     train, rest = tmcd_positions(analysis, train_size, seed, method)
     numbers = [analysis.rows[position] for position in (*train, *rest)]
@@ -78,8 +88,16 @@ def grammar_settings(analysis: Analysis, dialect: str) -> dict[str, str]:
     return {**settings, "sqlparse": sqlparse_version()}
 
 
-def tmcd_positions(analysis: Analysis, train_size: int, seed: int, method: str) -> tuple[list[int], list[int]]:
+def tmcd_positions(
+    analysis: Analysis, train_size: int, seed: int, method: str
+) -> tuple[list[int], list[int]]:
     """Both parts as positions in `analysis.rows`."""
+    if len(analysis.features) < 2:
+        raise SourceError(
+            f"expected at least 2 different queries that the {analysis.grammar} grammar reads, but it reads "
+            f"{len(analysis.features)}; {len(analysis.left_out)} rows are left out, the first: "
+            f"{analysis.left_out[0].detail}"
+        )
     check_train_size(train_size, len(analysis.rows))
     order = list(range(len(analysis.rows)))
     random.Random(seed).shuffle(order)
@@ -95,11 +113,13 @@ def tmcd_positions(analysis: Analysis, train_size: int, seed: int, method: str) 
 def lowest_first(rows: Sequence[Row], numbers: Sequence[int]) -> list[int]:
     """Let rows that are the same stand in ascending order.
 
-    Rows equal in database, query and question, case and white space aside, are one to the published tool, which
-    writes text and no row numbers: which of them is in train says nothing.
+    Rows equal in database, query and question, case and white space aside, are one to the published tool,
+    which writes text and no row numbers: which of them is in train says nothing.
     """
     keys = {
-        number: tuple(normalize_query(str(rows[number].get(name, ""))) for name in ("db_id", "query", "question"))
+        number: tuple(
+            normalize_query(str(rows[number].get(name, ""))) for name in ("db_id", "query", "question")
+        )
         for number in numbers
     }
     equal: dict[tuple[str, ...], list[int]] = {}
@@ -108,12 +128,14 @@ def lowest_first(rows: Sequence[Row], numbers: Sequence[int]) -> list[int]:
     return [equal[keys[number]].pop() for number in numbers]
 
 
-def balance_atoms(atoms: Sequence[Sequence[int]], train: list[int], rest: list[int]) -> tuple[list[int], list[int]]:
+def balance_atoms(
+    atoms: Sequence[Sequence[int]], train: list[int], rest: list[int]
+) -> tuple[list[int], list[int]]:
     """Exchange rows until every atom of `rest` occurs in `train`.
 
-    Each step takes the first row of `train` all of whose atoms also occur in other rows of `train`, and the first row
-    of `rest` with an atom that `train` lacks, and appends each to the other list. Each step adds an atom to `train`
-    and takes none away, so there are at most as many steps as atoms.
+    Each step takes the first row of `train` all of whose atoms also occur in other rows of `train`, and the
+    first row of `rest` with an atom that `train` lacks, and appends each to the other list. Each step adds an
+    atom to `train` and takes none away, so there are at most as many steps as atoms.
 
     Args:
         atoms: distinct atoms by row position.
@@ -146,7 +168,8 @@ def balance_atoms(atoms: Sequence[Sequence[int]], train: list[int], rest: list[i
             heappop(spare)
         if not spare:
             raise OptionError(
-                f"`train_size`: {len(train)} rows cannot hold every atom (token) of the other {len(rest)}; take more"
+                f"`train_size`: {len(train)} rows cannot hold every atom (token) of the other {len(rest)}; "
+                "take more"
             )
         out = heappop(spare)[1]
         del place_of[out]
@@ -176,11 +199,14 @@ def balance_atoms(atoms: Sequence[Sequence[int]], train: list[int], rest: list[i
 class _Search:
     """The published search, with the departures from exact arithmetic that define its rows.
 
-    The estimate of D after a move takes each distinct compound of the row once, whatever its multiplicity; and the
-    second scan of a step starts from the D before the step's first move, so its numerator is out of date there.
+    The estimate of D after a move takes each distinct compound of the row once, whatever its multiplicity;
+    and the second scan of a step starts from the D before the step's first move, so its numerator is out of
+    date there.
     """
 
-    def __init__(self, features: Sequence[Features], train: list[int], rest: list[int], compounds: int) -> None:
+    def __init__(
+        self, features: Sequence[Features], train: list[int], rest: list[int], compounds: int
+    ) -> None:
         self.features = features
         self.parts = (train, rest)
         self.counts = ([0] * compounds, [0] * compounds)
@@ -190,16 +216,14 @@ class _Search:
                 self._add(row, side, 1)
         self.atoms = Counter(atom for row in train for atom in features[row].atoms)
         top = max(map(sum, zip(*self.counts, strict=True))) + 2
-        self.train_power = [count**TRAIN_POWER for count in range(top)]
-        self.rest_power = [count**REST_POWER for count in range(top)]
+        self.train_power: list[float] = [count**TRAIN_POWER for count in range(top)]
+        self.rest_power: list[float] = [count**REST_POWER for count in range(top)]
 
     def run(self) -> tuple[list[int], list[int]]:
         """Swap rows until a scan finds none, or `MAX_SWAPS` times."""
         train, rest = self.parts
         start = [0, 0]
-        self.steps = 0
         for _ in range(MAX_SWAPS):
-            self.steps += 1
             divergence = self._divergence()
             first = self._scan(0, start[0], divergence)
             if first is None:
@@ -218,24 +242,30 @@ class _Search:
     def _divergence(self) -> float:
         train_power, rest_power = self.train_power, self.rest_power
         shared = sum(
-            train_power[in_train] * rest_power[in_rest] for in_train, in_rest in zip(*self.counts, strict=True) if in_train
+            train_power[in_train] * rest_power[in_rest]
+            for in_train, in_rest in zip(*self.counts, strict=True)
+            if in_train
         )
-        return 1 - shared / (self.sums[0] ** TRAIN_POWER * self.sums[1] ** REST_POWER)
+        return 1 - shared / self._size(0)
+
+    def _size(self, moved: int) -> float:
+        """What the shared sum is divided by, with `moved` more compounds in `rest`."""
+        size: float = (self.sums[0] - moved) ** TRAIN_POWER * (self.sums[1] + moved) ** REST_POWER
+        return size
 
     def _scan(self, side: int, start: int, divergence: float) -> int | None:
-        """Position in part `side` of the first row whose move to the other is estimated to raise `divergence`."""
+        """Position in part `side` of the first row whose move is estimated to raise `divergence`."""
         rows = self.parts[side]
         sign = 1 if side == 0 else -1
-        shared = (1 - divergence) * self.sums[0] ** TRAIN_POWER * self.sums[1] ** REST_POWER
+        shared = (1 - divergence) * self._size(0)
         changes = _Changes(self, sign)
-        for position in [*range(start, len(rows)), *range(min(start, len(rows)))]:
+        for position in chain(range(start, len(rows)), range(min(start, len(rows)))):
             row = self.features[rows[position]]
             if side == 0 and any(self.atoms[atom] <= 1 for atom in row.atoms):
                 continue
             moved = sign * len(row.compounds)
             after = shared + sum([changes[compound] for compound in row.compounds])
-            size = (self.sums[0] - moved) ** TRAIN_POWER * (self.sums[1] + moved) ** REST_POWER
-            if 1 - after / size > divergence:
+            if 1 - after / self._size(moved) > divergence:
                 return position
         return None
 
@@ -252,7 +282,7 @@ class _Search:
 
 
 class _Changes(dict[int, float]):
-    """Change of each compound's term of the shared sum when one of it moves, worked out when first asked for."""
+    """Change of each compound's term of the shared sum when one of it moves; worked out when asked for."""
 
     def __init__(self, search: _Search, sign: int) -> None:
         super().__init__()
