@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 .PHONY: help demo test lint bench lock clean
 
@@ -22,18 +22,18 @@ $(BIN)/python:
 
 # The dataset part alone, at the lock's versions: what a user of the package installs.
 $(VENV)/.demo: pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) install --quiet --constraint requirements.lock --editable '.[data]'
+	$(PIP) install --constraint requirements.lock --editable '.[data]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) install --quiet --requirement requirements.lock
-	$(PIP) install --quiet --no-deps --editable .
+	$(PIP) install --requirement requirements.lock
+	$(PIP) install --no-deps --editable .
 	@touch $@
 
 demo: $(VENV)/.demo
 	$(BIN)/spider-compose build --out demo/spider_compose
 	$(BIN)/spider-compose inspect demo/spider_compose --limit 3
-	$(BIN)/spider-compose inspect demo/spider_compose --html demo/inspect.html
+	$(BIN)/spider-compose inspect demo/spider_compose --html demo/inspect.html --limit 1000
 	@echo
 	@echo "The dataset lies in demo/spider_compose: load_dataset('demo/spider_compose') reads it."
 	@echo "The page with its pairs is demo/inspect.html: open it in a browser."
@@ -51,7 +51,7 @@ bench: $(VENV)/.dev
 
 # uv resolves for all supported Python versions at once; the lines it writes hold no addresses.
 lock: | $(BIN)/python
-	@$(PIP) install --quiet 'uv>=0.9'
+	@$(PIP) install 'uv>=0.9'
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-annotate $(UPGRADE) \
 	    --extra data --extra plots --extra dev --custom-compile-command 'make lock' \
 	    --output-file requirements.lock pyproject.toml
