@@ -108,7 +108,6 @@ class SpiderComposeConfig(datasets.BuilderConfig):
         self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None
     ) -> str:
         """The name of the cache folder: the config and a hash over everything that moves its rows."""
-        self._source = self._fingerprint = None  # files may have changed since an earlier load
         features = custom_features.to_dict() if custom_features is not None else None
         key = cache_key(CONFIGS[self.name], self.read_source(), self.build_options(), features)
         return f"{self.name}-{key}"
@@ -136,7 +135,8 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
             OptionError: there is no such config or option, or a value is outside its range.
         """
         _check_arguments(kwargs)
-        # datasets copies a config only if it is given an option; without one all builders would share it.
+        # datasets copies a config only if it is given an option; without one all builders would share one
+        # config, and with it the source that the first of them read.
         kwargs.setdefault("source", SpiderComposeConfig.source)
         super().__init__(*args, **kwargs)
         self._build: Build | None = None

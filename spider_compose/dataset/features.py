@@ -40,6 +40,11 @@ _CLAUSE_TYPES = "SELECT, WHERE, GROUP BY, ORDER BY, INTERSECT, UNION or EXCEPT"
 _SOURCE_SPLIT = Column("source_split", "string", "part of the source the row comes from: train or validation")
 _SOURCE_ROW = Column("source_row", "int32", "its row in that part of the source, from 0")
 _DB_ID = Column("db_id", "string", "name of the database")
+_CONFIDENCE = Column(
+    "alignment_confidence",
+    "float32",
+    "how far to trust the alignment of the source pair, 0 to 1: estimated share of words in the right clause",
+)
 
 PAIR_COLUMNS = (
     Column("id", "string", "names source part, source row and clause subset; unique in the dataset"),
@@ -51,6 +56,7 @@ PAIR_COLUMNS = (
     _SOURCE_SPLIT,
     _SOURCE_ROW,
     Column("clause_subset", ["int32"], "indices of the chosen clauses in the source query, from 0, rising"),
+    _CONFIDENCE,
 )
 
 ALIGNMENT_COLUMNS = (
@@ -70,8 +76,14 @@ ALIGNMENT_COLUMNS = (
     ),
     Column("clause_token_ids", [["int32"]], "per clause, indices of its tokens; clauses may share tokens"),
     Column(
+        "joining_ids",
+        ["int32"],
+        "indices of tokens that only join two clauses (and, comma); a text has them where it has both",
+    ),
+    Column(
         "fragments", ["string"], "per clause, the text cut from the question; empty where it has no words"
     ),
+    _CONFIDENCE,
 )
 
 SPIDER_COLUMNS = (

@@ -111,7 +111,7 @@ def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path
         if not nearest.is_dir():
             raise _unwritable(target, f"{nearest} is a file")
         if not os.access(nearest, os.W_OK):
-            raise _unwritable(target, f"no right to write in {nearest}")
+            raise _unwritable(target, f"Permission denied in {nearest}")
     except OSError as error:
         raise _unwritable(target, error.strerror or str(error)) from error
     return target
