@@ -32,9 +32,12 @@ class Alignment:
         tags: per word the clause index that keyword tagging gave it (3.2.1), or -1.
         clause_token_ids: per clause the sorted 0-based ids of its words (3.2.2). Together the clauses hold
             every word of the question; clauses may share words.
+        joining_ids: sorted ids of words that only join two clauses' words ("in 2014 *and* in 2015"); a text has
+            them only where it has both.
         confidence: how sure the aligner is, 0 to 1, or None for an aligner that cannot say.
     """
 
     tags: tuple[int, ...]
     clause_token_ids: tuple[tuple[int, ...], ...]
+    joining_ids: tuple[int, ...] = ()
     confidence: float | None = None

@@ -46,6 +46,7 @@ ASKING = _words(
     "what which who how when where find list show give return get tell display report provide name count state "
     "compute calculate please"
 )
+QUANTITIES = _words("most least few fewest many much little")
 CONNECTIVES = _words("and or but , ; also then")
 SENTENCE_ENDS = _words(". ? !")
 QUOTES = _words("' \" `` '' ` \u2018 \u2019 \u201c \u201d")
@@ -173,19 +174,20 @@ def segment(
     """
     if len(candidates) == 1:
         everything = tuple(range(len(words)))
-        return Alignment((0,) * len(words), (everything,), 1.0)
+        return Alignment((0,) * len(words), (everything,), confidence=1.0)
     lattice = _Lattice.of(words, candidates, costs)
     path, confidence = _search(lattice)
     _move_conjunctions(path, lattice)
     said = [set(state.clauses) for state in path]
     _share_head_nouns(said, path, lattice)
+    _keep_superlatives(said, path, words, candidates)
     _share_final_marks(said, words)
     tags = tuple(state.clauses[-1] for state in path)
     ids = tuple(
         tuple(position for position, clauses in enumerate(said) if clause in clauses)
         for clause in range(len(candidates))
     )
-    return Alignment(tags, ids, confidence)
+    return Alignment(tags, ids, _joining_words(path, words), confidence)
 
 
 # --- What the search needs to know of a question ---------------------------------------------------------------
@@ -275,7 +277,7 @@ def _openers(words: Sequence[Word], starts: Sequence[int]) -> list[str]:
             openers[position] = "asks_again" if also else "sentence"
         elif inside[position] or word.text in SENTENCE_ENDS or before.text.lower() in CONNECTIVES:
             continue
-        elif word.text.lower() in CONNECTIVES:
+        elif word.text.lower() in CONNECTIVES and not (dangles(before) and word.tag == "RB"):
             openers[position] = "asks_again" if _asks_behind(words, position) else "conjunction"
         elif before.end != word.start and not dangles(before) and before.tag != "EX":
             follows = words[position + 1] if position + 1 < len(words) else word
@@ -543,6 +545,25 @@ def _move_conjunctions(path: list[State], lattice: _Lattice) -> None:
             path[position] = before
 
 
+def _joining_words(path: Sequence[State], words: Sequence[Word]) -> tuple[int, ...]:
+    """The connectives, and "of", where the state changes: "in 2014 *and* | in 2015", "the population | *of* Angola"."""
+    joining: set[int] = set()
+    for position in range(1, len(path)):
+        if path[position].mask == path[position - 1].mask:
+            continue
+        start, end = position, position
+        while start > 0 and words[start - 1].text.lower() in CONNECTIVES:
+            start -= 1
+        while end < len(words) and words[end].text.lower() in CONNECTIVES:
+            end += 1
+        if words[position].text.lower() == "of":
+            end += 1
+        if end > start and [word.text.lower() for word in words[end : end + 3]] == ["as", "well", "as"]:
+            end += 3
+        joining.update(range(start, end))
+    return tuple(sorted(joining))
+
+
 def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lattice) -> None:
     """"the *oldest singer*": SELECT has the head noun of a phrase that another clause is said in."""
     words, heads = lattice.words, lattice.heads
@@ -557,6 +578,27 @@ def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lat
             if path[shared].mask != state.mask:
                 break
             said[shared].add(0)
+
+
+def _keep_superlatives(
+    said: list[set[int]], path: Sequence[State], words: Sequence[Word], candidates: Sequence[ClauseWords]
+) -> None:
+    """Where GROUP BY and ORDER BY share words, superlatives are ORDER BY's alone: "who has *the most* concerts".
+
+    So that SELECT with GROUP BY doesn't ask for the first of all groups. Where nothing but function words would be
+    left, the words stay shared.
+    """
+    types = [candidate.type for candidate in candidates]
+    if "GROUP BY" not in types or "ORDER BY" not in types:
+        return
+    group, order = types.index("GROUP BY"), types.index("ORDER BY")
+    shared = [position for position, state in enumerate(path) if {group, order} <= set(state.clauses)]
+    own = [position for position in shared if _is_superlative(words, position)]
+    own += [at - 1 for at in own if words[at].lemma in QUANTITIES and words[at - 1].tag == "DT" and at - 1 in shared]
+    rest = [position for position in shared if position not in own]
+    if any(words[position].tag in _NOUNS for position in rest) and not dangles(words[rest[-1]]):
+        for position in own:
+            said[position].discard(group)
 
 
 def _share_final_marks(said: list[set[int]], words: Sequence[Word]) -> None:

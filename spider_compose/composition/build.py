@@ -13,16 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import spider_compose
 from spider_compose.alignment import ALIGNERS, Alignment, Word, align
 from spider_compose.alignment.words import model_version, read_words
-from spider_compose.composition.recombination import cut_text, recombine
+from spider_compose.composition.recombination import recombine
 from spider_compose.errors import AlignmentError, ClauseError, SourceError, SpiderComposeError, choose
 from spider_compose.source.records import LeftOut, Source, SourcePair
-from spider_compose.sql.clauses import Clause, split_clauses, sql_dialect
+from spider_compose.sql.aliases import resolve_aliases
+from spider_compose.sql.clauses import Clause, join_clauses, split_clauses, sql_dialect
 
 DEDUPLICATE = ("none", "train", "all")
 SPLITS = ("train", "validation", "test")
@@ -31,8 +33,8 @@ MAX_TRAINING_CLAUSES = 2
 # Pairs of the published SpiderCompose, for comparison (Chen et al. 2024).
 PAPER_COUNTS = {"train": 25_709, "validation": 1_584, "test": 200}
 
-# The packages whose code decides the rows; their bytes are in the signature.
-_PIPELINE = ("sql", "source", "alignment", "composition")
+# The code that decides the rows; its bytes are in the signature.
+_PIPELINE = ("language.py", "sql/**/*.py", "source/**/*.py", "alignment/**/*.py", "composition/**/*.py")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class BuildOptions:
         dialect: SQL dialect of the source's queries, any that sqlglot knows.
         deduplicate: drop pairs whose query and text an earlier pair of the same part has: in "train" only
             (nearest to the published counts), in "all" parts, or in "none".
+        resolve_aliases: name tables in clauses that stand without their FROM: `WHERE singer.age > 20` instead
+            of `WHERE T1.age > 20`.
         strict: stop at the first row that cannot be used, instead of leaving it out and counting it.
         spacy_model: an English spaCy pipeline with a tagger and a lemmatizer.
 
@@ -54,6 +58,7 @@ class BuildOptions:
     aligner: str = "keyword"
     dialect: str = "sqlite"
     deduplicate: str = "train"
+    resolve_aliases: bool = False
     strict: bool = False
     spacy_model: str = "en_core_web_sm"
 
@@ -124,7 +129,7 @@ def build(source: Source, options: BuildOptions = BuildOptions(), progress: bool
     without_words: Counter[str] = Counter()
     for part, rows in alignments.items():
         for row in rows:
-            for pair in compose_row(row):
+            for pair in compose_row(row, options):
                 split = split_of(part, pair["num_clauses"])
                 if pair["question"].strip():
                     composed[split].append(pair)
@@ -151,6 +156,8 @@ def alignment_row(
     pair: SourcePair, clauses: Sequence[Clause], words: Sequence[Word], found: Alignment
 ) -> dict[str, Any]:
     """One row of the `alignment` configuration: a source pair with its clauses, words, tags and fragments."""
+    made = recombine(pair.question, words, clauses, found.clause_token_ids, found.joining_ids)
+    singles = islice(made, len(clauses))  # the subsets of one clause come first
     return {
         "source_split": pair.split,
         "source_row": pair.row,
@@ -163,12 +170,19 @@ def alignment_row(
         "clause_types": [clause.type for clause in clauses],
         "clause_sql": [clause.sql for clause in clauses],
         "clause_token_ids": [list(ids) for ids in found.clause_token_ids],
-        "fragments": [cut_text(pair.question, words, ids) for ids in found.clause_token_ids],
+        "joining_ids": list(found.joining_ids),
+        "fragments": [made.text for made in singles],
+        "alignment_confidence": found.confidence,
     }
 
 
-def compose_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The recombined pairs of one `alignment` row, by size of their clause subset (section 3.3)."""
+def compose_row(row: Mapping[str, Any], options: BuildOptions | None = None) -> Iterator[dict[str, Any]]:
+    """The recombined pairs of one `alignment` row, by size of their clause subset (section 3.3).
+
+    Args:
+        options: its `resolve_aliases` and `dialect` count; the defaults where none are given.
+    """
+    options = options or BuildOptions()
     clauses = [
         Clause(kind, sql, 0, 0) for kind, sql in zip(row["clause_types"], row["clause_sql"], strict=True)
     ]
@@ -176,17 +190,21 @@ def compose_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         Word(text, "", "", start, end)
         for text, (start, end) in zip(row["tokens"], row["token_spans"], strict=True)
     ]
-    for made in recombine(row["question"], words, clauses, row["clause_token_ids"]):
+    resolved = resolve_aliases(clauses, options.dialect) if options.resolve_aliases else clauses
+    for made in recombine(row["question"], words, clauses, row["clause_token_ids"], row["joining_ids"]):
+        # Where the first clause is, with its FROM, aliases mean something; where it isn't, tables are named.
+        alone = made.subset[0] > 0
         yield {
             "id": f"{row['source_split']}-{row['source_row']}-{''.join(map(str, made.subset))}",
             "db_id": row["db_id"],
-            "query": made.query,
+            "query": join_clauses([resolved[clause] for clause in made.subset]) if alone else made.query,
             "question": made.text,
             "clause_types": [clauses[clause].type for clause in made.subset],
             "num_clauses": len(made.subset),
             "source_split": row["source_split"],
             "source_row": row["source_row"],
             "clause_subset": list(made.subset),
+            "alignment_confidence": row["alignment_confidence"],
         }
 
 
@@ -204,6 +222,7 @@ def signature(source: Source, options: BuildOptions) -> str:
         "aligner": options.aligner,
         "dialect": options.dialect,
         "dedup": options.deduplicate,
+        "aliases": "resolved" if options.resolve_aliases else None,
         "code": code_hash()[:12],
         "sqlglot": metadata.version("sqlglot"),
         "spacy": metadata.version("spacy"),
@@ -218,8 +237,8 @@ def code_hash() -> str:
     """SHA-256 of the source code that decides the rows."""
     root = Path(spider_compose.__file__).parent
     digest = hashlib.sha256()
-    for package in _PIPELINE:
-        for file in sorted((root / package).rglob("*.py")):
+    for pattern in _PIPELINE:
+        for file in sorted(root.glob(pattern)):
             digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -34,17 +34,37 @@ def recombine(
     words: Sequence[Word],
     clauses: Sequence[Clause],
     clause_token_ids: Sequence[Sequence[int]],
+    joining_ids: Sequence[int] = (),
 ) -> Iterator[Recombination]:
     """All 2^n - 1 recombinations of one aligned pair, by size, then in the order of the clauses.
 
     The full set gives the question back, character for character. Words that clauses share appear once.
+
+    Args:
+        joining_ids: words that only join two fragments ("in 2014 *and* in 2015"); a text has them where it
+            has words on both sides.
     """
     for size in range(1, len(clauses) + 1):
         for subset in combinations(range(len(clauses)), size):
             ids = sorted({position for clause in subset for position in clause_token_ids[clause]})
+            ids = _without_loose_ends(ids, frozenset(joining_ids), len(words))
             yield Recombination(
                 subset, join_clauses([clauses[i] for i in subset]), cut_text(question, words, ids)
             )
+
+
+def _without_loose_ends(ids: list[int], joining: frozenset[int], count: int) -> list[int]:
+    """The ids without joining words that have nothing to join: the next other word on a side is missing."""
+    if not joining or len(ids) == count:
+        return ids
+    held = set(ids)
+
+    def joins(position: int) -> bool:
+        before = next((at for at in range(position, -1, -1) if at not in joining), -1)
+        after = next((at for at in range(position, count) if at not in joining), -1)
+        return before in held and after in held
+
+    return [position for position in ids if position not in joining or joins(position)] or ids
 
 
 def cut_text(question: str, words: Sequence[Word], ids: Sequence[int]) -> str:
