@@ -6,9 +6,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spider_compose.errors import MissingExtraError, SourceError
+
+if TYPE_CHECKING:
+    from spider_compose.composition.build import BuildOptions
 
 _ALIGNMENT = "alignment"
 
@@ -31,6 +34,13 @@ class BuiltFolder:
         return str(self.content["signature"])
 
     @property
+    def options(self) -> BuildOptions:
+        """The options it was built with."""
+        from spider_compose.composition.build import BuildOptions
+
+        return BuildOptions(**self.content["options"])
+
+    @property
     def source_name(self) -> str:
         """What it was built from."""
         source = self.content["source"]
@@ -44,7 +54,7 @@ class BuiltFolder:
         """Some columns of the recombined pairs by part of the dataset."""
         from spider_compose.dataset.configs import pair_config
 
-        return self._rows(pair_config(self.content["options"]["aligner"]).name, columns)
+        return self._rows(pair_config(self.options.aligner).name, columns)
 
     def _rows(self, config: str, columns: list[str] | None) -> dict[str, list[dict[str, Any]]]:
         prefix, ending = f"{config}/", ".parquet"

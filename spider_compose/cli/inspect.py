@@ -170,18 +170,18 @@ def _print_pairs(selection: Selection, colour: bool) -> None:
     if colour:
         print(legend(colour), end="\n\n")
     for rows in selection.alignments:
-        print(render_pair(rows, selection.aligners, colour), end="\n\n")
+        print(render_pair(selection, rows, colour), end="\n\n")
     shown = len(selection.alignments)
     print(f"{shown:,} of {selection.matching:,} pairs that pass, {selection.total:,} in all", file=sys.stderr)
 
 
 def _json(selection: Selection) -> dict[str, Any]:
-    from spider_compose.composition.build import compose_row
-
     rows = [
-        {"aligner": aligner, **row, "pairs": list(compose_row(row))}
+        {"aligner": aligner, **row, "pairs": pairs}
         for alignments in selection.alignments
-        for aligner, row in zip(selection.aligners, alignments, strict=True)
+        for aligner, row, pairs in zip(
+            selection.aligners, alignments, selection.pairs(alignments), strict=True
+        )
     ]
     return {
         "source": selection.title,

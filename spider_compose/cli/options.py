@@ -60,6 +60,12 @@ def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -
             help="drop exact (SQL, text) duplicates in 'train', 'all' or 'none' (default: train)",
         )
     group.add_argument(
+        "--resolve-aliases",
+        action=argparse.BooleanOptionalAction,
+        default=argparse.SUPPRESS,
+        help="name tables instead of T1, T2 in clauses that stand without their FROM (default: no)",
+    )
+    group.add_argument(
         "--spacy-model",
         metavar="NAME",
         default=argparse.SUPPRESS,
@@ -69,7 +75,7 @@ def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -
 
 def given_flags(arguments: argparse.Namespace) -> list[str]:
     """The shared flags on the command line, as they are typed."""
-    names = (*_SOURCE_FIELDS, "aligner", "deduplicate", "spacy_model")
+    names = (*_SOURCE_FIELDS, "aligner", "deduplicate", "resolve_aliases", "spacy_model")
     return [f"--{name.replace('_', '-')}" for name in names if name in arguments]
 
 

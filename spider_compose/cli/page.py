@@ -15,9 +15,8 @@ from importlib import resources
 from typing import Any
 
 from spider_compose.cli.markup import Markup, element, escape, join
-from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments
-from spider_compose.cli.selection import Row, Selection
-from spider_compose.composition.build import compose_row
+from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments, sql_parts
+from spider_compose.cli.selection import Row, Selection, confidence
 from spider_compose.sql.clauses import CLAUSE_TYPES
 
 
@@ -44,7 +43,7 @@ def render_page(selection: Selection, counts: Mapping[str, int] | None = None) -
         element("title", title),
         element("style", Markup(style)),
     )
-    pairs = [_pair(rows, selection.aligners) for rows in selection.alignments]
+    pairs = [_pair(selection, rows) for rows in selection.alignments]
     body = element(
         "body",
         element("a", "Skip to the pairs", class_="skip", href="#pairs"),
@@ -121,7 +120,10 @@ def _legend(selection: Selection) -> Markup:
     there = {kind for rows in selection.alignments for kind in rows[0]["clause_types"]}
     kinds = [element("li", kind, class_=f"chip {_class(kind)}") for kind in CLAUSE_TYPES if kind in there]
     shared = element("li", "said for two clauses", class_="chip shared a-select b-where")
-    key = "Below a question, its words: what each was tagged for, and a line for the clause it joined."
+    key = (
+        "Below a question, its words: what each was tagged for, and a line for the clause it went to. "
+        "A word that joins is in a text only with words on both its sides."
+    )
     return join(
         element("ul", *kinds, shared, class_="legend", aria_label="Colours"), element("p", key, class_="key")
     )
@@ -140,7 +142,7 @@ def _filters(selection: Selection) -> Markup:
         _field("Clauses", _choice("pattern", Counter(_pattern(row) for row in firsts))),
         _field("Number", _choice("number", Counter(str(len(row["clause_types"])) for row in firsts))),
     ]
-    if any(row.get("alignment_confidence") is not None for row in firsts):
+    if any(confidence(rows) is not None for rows in selection.alignments):
         box = element("input", type="number", id="confidence", min="0", max="1", step="0.05", placeholder="1")
         fields.append(_field("Confidence up to", box))
     if len(selection.aligners) > 1:
@@ -192,20 +194,24 @@ def _pattern(row: Row) -> str:
     return " + ".join(row["clause_types"])
 
 
-def _pair(rows: Sequence[Row], aligners: Sequence[str]) -> Markup:
+def _pair(selection: Selection, rows: Sequence[Row]) -> Markup:
     first = rows[0]
     name = f"{first['source_split']}-{first['source_row']}"
-    confidence = first.get("alignment_confidence")
-    sure = None if confidence is None else f"{confidence:.2f}"
+    found = confidence(rows)
     heading = element(
         "h2",
         element("a", f"{first['source_split']} {first['source_row']}", href=f"#{name}"),
         element("span", first["db_id"], class_="db"),
-        element("span", "confidence ", sure, class_="sure") if sure and len(rows) == 1 else "",
+        _sure(first) if len(rows) == 1 else "",
     )
     views = [
-        element("section", _aligner_heading(row, aligner) if len(rows) > 1 else "", _alignment(row))
-        for row, aligner in zip(rows, aligners, strict=True)
+        element(
+            "section",
+            _aligner_heading(row, aligner) if len(rows) > 1 else "",
+            _alignment(row),
+            _recombined(row, pairs),
+        )
+        for row, aligner, pairs in zip(rows, selection.aligners, selection.pairs(rows), strict=True)
     ]
     return element(
         "article",
@@ -216,7 +222,7 @@ def _pair(rows: Sequence[Row], aligners: Sequence[str]) -> Markup:
         data_db=first["db_id"],
         data_pattern=_pattern(first),
         data_number=str(len(first["clause_types"])),
-        data_confidence=None if confidence is None else repr(float(confidence)),
+        data_confidence=None if found is None else f"{found:.4f}",
         data_differs=_differ(rows),
     )
 
@@ -226,9 +232,12 @@ def _differ(rows: Sequence[Row]) -> bool:
 
 
 def _aligner_heading(row: Row, aligner: str) -> Markup:
-    confidence = row.get("alignment_confidence")
-    sure = "" if confidence is None else element("span", f"confidence {confidence:.2f}", class_="sure")
-    return element("h3", aligner, " ", sure)
+    return element("h3", aligner, " ", _sure(row))
+
+
+def _sure(row: Row) -> Markup:
+    found = confidence([row])
+    return escape("") if found is None else element("span", f"confidence {found:.2f}", class_="sure")
 
 
 def _alignment(row: Row) -> Markup:
@@ -237,7 +246,6 @@ def _alignment(row: Row) -> Markup:
         element("p", *(_segment(segment, types) for segment in segments(row)), class_="question", dir="auto"),
         _words(row),
         _clauses(row),
-        _recombined(row),
     )
 
 
@@ -261,13 +269,18 @@ def _segment(segment: Segment, types: Sequence[str]) -> Markup:
 def _words(row: Row) -> Markup:
     types: list[str] = row["clause_types"]
     items = []
-    for token, tag, clauses in zip(row["tokens"], row["tags"], clauses_of_words(row), strict=True):
-        tagged = tag >= 0
+    for position, clauses in enumerate(clauses_of_words(row)):
+        tag = row["tags"][position]
+        below: list[Markup] = []
+        if tag >= 0:
+            below.append(element("i", types[tag], class_=_class(types[tag])))
+        if position in row["joining_ids"]:
+            below.append(element("i", "joins", class_="joins"))
         items.append(
             element(
                 "li",
-                element("span", token),
-                element("i", types[tag] if tagged else "", class_=_class(types[tag])) if tagged else "",
+                element("span", row["tokens"][position]),
+                element("span", *below),
                 class_=_classes([types[clause] for clause in clauses]),
             )
         )
@@ -292,26 +305,25 @@ def _clauses(row: Row) -> Markup:
     return element("table", element("thead", head), element("tbody", *lines), class_="clauses")
 
 
-def _recombined(row: Row) -> Markup:
-    pairs = list(compose_row(row))
+def _recombined(row: Row, pairs: Sequence[Mapping[str, Any]]) -> Markup:
     items = [
         element(
             "li",
-            element("code", *_sql_parts(row, pair["clause_subset"])),
+            element("code", *_sql(parts)),
             element("p", pair["question"] or _no_words(), dir="auto"),
         )
-        for pair in pairs
+        for pair, parts in zip(pairs, sql_parts(row, pairs), strict=True)
     ]
     name = f"{len(pairs)} recombined pair{'s' * (len(pairs) != 1)}"
     return element("details", element("summary", name), element("ol", *items, class_="recombined"))
 
 
-def _sql_parts(row: Mapping[str, Any], subset: Sequence[int]) -> list[Markup]:
-    parts: list[Markup] = []
-    for clause in subset:
-        parts += [escape(" ")] if parts else []
-        parts.append(element("span", row["clause_sql"][clause], class_=_class(row["clause_types"][clause])))
-    return parts
+def _sql(parts: Iterable[tuple[str, str]]) -> list[Markup]:
+    spans: list[Markup] = []
+    for kind, sql in parts:
+        spans += [escape(" ")] if spans else []
+        spans.append(element("span", sql, class_=_class(kind)))
+    return spans
 
 
 def _no_words() -> Markup:

@@ -46,6 +46,22 @@ def clauses_of_words(row: Mapping[str, Any]) -> list[tuple[int, ...]]:
     return [tuple(clauses) for clauses in owners]
 
 
+def sql_parts(row: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> list[list[tuple[str, str]]]:
+    """Per recombined pair of a row, type and text of each of its clauses.
+
+    Args:
+        pairs: all of them. Clauses without the one that holds FROM may name tables in place of aliases; the
+            pairs of one clause say how.
+    """
+    alone = {pair["clause_subset"][0]: pair["query"] for pair in pairs if pair["num_clauses"] == 1}
+    found = []
+    for pair in pairs:
+        subset = pair["clause_subset"]
+        texts = row["clause_sql"] if subset[0] == 0 else alone
+        found.append([(row["clause_types"][clause], texts[clause]) for clause in subset])
+    return found
+
+
 def intervals(ids: Sequence[int]) -> str:
     """Sorted word ids as intervals.
 

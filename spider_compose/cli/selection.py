@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,11 +82,11 @@ class Filters:
         return spread(rows, self.limit) if self.limit is not None else list(rows)
 
     def _sure_enough(self, rows: Sequence[Row]) -> list[Row]:
-        if rows and all(row.get("alignment_confidence") is None for row in rows):
+        if rows and confidence(rows) is None:
             raise OptionError("this aligner gives no confidence to choose by. Choose another with --aligner.")
         low = 0.0 if self.min_confidence is None else self.min_confidence
         high = 1.0 if self.max_confidence is None else self.max_confidence
-        known = [row for row in rows if row.get("alignment_confidence") is not None]
+        known = [row for row in rows if row["alignment_confidence"] is not None]
         within = [row for row in known if low <= row["alignment_confidence"] <= high]
         if self.least_sure is None:
             return within
@@ -100,7 +100,7 @@ class Selection:
     Attributes:
         title: what they come from.
         signature: everything that moved them.
-        aligners: names; the second only where two are compared.
+        options: one for each aligner shown, two where they are compared.
         alignments: per pair one row per aligner.
         matching: pairs that passed the filters, but for those on confidence, before the limit.
         total: pairs there.
@@ -109,11 +109,29 @@ class Selection:
 
     title: str
     signature: str
-    aligners: tuple[str, ...]
+    options: tuple[BuildOptions, ...]
     alignments: tuple[tuple[Row, ...], ...]
     matching: int
     total: int
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    @property
+    def aligners(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(options.aligner for options in self.options)
+
+    def pairs(self, alignments: Sequence[Row]) -> list[list[dict[str, Any]]]:
+        """The recombined pairs of one source pair, per aligner."""
+        from spider_compose.composition.build import compose_row
+
+        return [
+            list(compose_row(row, options)) for row, options in zip(alignments, self.options, strict=True)
+        ]
+
+
+def confidence(rows: Iterable[Row]) -> float | None:
+    """The first confidence that any of the rows has."""
+    return next((found for row in rows if (found := row["alignment_confidence"]) is not None), None)
 
 
 def spread(rows: Sequence[_Row], most: int) -> list[_Row]:
@@ -166,7 +184,7 @@ def select_from_folder(folder: BuiltFolder, filters: Filters) -> Selection:
     return Selection(
         folder.source_name,
         folder.signature,
-        (folder.content["options"]["aligner"],),
+        (folder.options,),
         tuple((row,) for row in chosen),
         len(passing),
         len(rows),
@@ -184,7 +202,7 @@ def select_from_source(
     Raises:
         SpiderComposeError: no row passes, or an option is outside its range.
     """
-    names = tuple(aligners) or (options.aligner,)
+    chosen_options = tuple(replace(options, aligner=name) for name in aligners) or (options,)
     pairs = [pair for part in source.pairs.values() for pair in part]
     _check_db_id(filters, (pair.db_id for pair in pairs))
     passing = _passing_pairs(pairs, options, filters)
@@ -193,15 +211,17 @@ def select_from_source(
         wanted = spread(passing, filters.limit)
     if not wanted:
         raise _no_row(filters, {(left.split, left.row): left.detail for left in source.left_out})
-    tables = [_aligned(source, replace(options, aligner=name), wanted) for name in names]
-    firsts = filters.chosen(list(tables[0][0].values()))
-    if not firsts:
+    tables = [_aligned(source, one, wanted) for one in chosen_options]
+    # Of two aligners, the one that knows how sure it is decides.
+    deciding = next((rows for rows, _ in tables if confidence(list(rows.values())) is not None), tables[0][0])
+    deciders = filters.chosen(list(deciding.values()))
+    if not deciders:
         raise _no_row(filters, {})
-    keys = [(row["source_split"], row["source_row"]) for row in firsts]
+    keys = [(row["source_split"], row["source_row"]) for row in deciders]
     return Selection(
         source.release or source.name,
         "\n".join(signature for _, signature in tables),
-        names,
+        chosen_options,
         tuple(tuple(rows[key] for rows, _ in tables) for key in keys),
         len(passing),
         len(pairs),

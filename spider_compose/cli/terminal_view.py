@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spider_compose.cli.plain_text import visible
-from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments
+from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments, sql_parts
+from spider_compose.cli.selection import Row, Selection, confidence
 
 # ANSI foreground colours, of the 16 that every terminal theme sets to be readable.
 COLOURS = {
@@ -33,68 +34,73 @@ def plain(text: str, *codes: str) -> str:
     return text
 
 
-def render_pair(alignments: Sequence[Mapping[str, Any]], aligners: Sequence[str], colour: bool) -> str:
+def render_pair(selection: Selection, alignments: Sequence[Row], colour: bool) -> str:
     """One pair: question, clauses with their words, recombined pairs; once per aligner.
 
     Args:
-        alignments: rows of the config `alignment`, of one pair.
-        aligners: their names; shown where there are several.
+        alignments: of one pair, one per aligner.
     """
     style = paint if colour else plain
     first = alignments[0]
     lines = [_heading(first, style)]
-    for row, name in zip(alignments, aligners, strict=True):
+    for row, name, pairs in zip(alignments, selection.aligners, selection.pairs(alignments), strict=True):
         lines.append("")
-        if len(aligners) > 1:
+        if len(alignments) > 1:
             changed = "" if row is first else _difference(first, row)
             lines += [style(f"{name}{_confidence(row)}{changed}", _BOLD)]
-        lines += _aligned_lines(row, style)
+        lines += [*_aligned_lines(row, style), "", *_recombined_lines(row, pairs, style)]
     return "\n".join(lines)
 
 
-def _heading(row: Mapping[str, Any], style: Paint) -> str:
+def _heading(row: Row, style: Paint) -> str:
     place = style(f"{row['source_split']} {row['source_row']}", _BOLD)
     return f"{place}  {visible(row['db_id'])}{_confidence(row)}"
 
 
-def _confidence(row: Mapping[str, Any]) -> str:
-    confidence = row.get("alignment_confidence")
-    return "" if confidence is None else f"  confidence {confidence:.2f}"
+def _confidence(row: Row) -> str:
+    found = confidence([row])
+    return "" if found is None else f"  confidence {found:.2f}"
 
 
-def _difference(first: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _difference(first: Row, row: Row) -> str:
     changed = sum(a != b for a, b in zip(clauses_of_words(first), clauses_of_words(row), strict=True))
-    return "  (the same)" if not changed else f"  ({changed} word{'s' * (changed != 1)} differ)"
+    if not changed:
+        return "  (the same)"
+    return "  (1 word differs)" if changed == 1 else f"  ({changed} words differ)"
 
 
-def _aligned_lines(row: Mapping[str, Any], style: Paint) -> list[str]:
+def _aligned_lines(row: Row, style: Paint) -> list[str]:
     types: list[str] = row["clause_types"]
     width = max(map(len, types))
-    shown = " ".join if style is plain else "".join
-    lines = [
-        "  " + shown(_segment(segment, types, style) for segment in segments(row) if _shown(segment, style)),
-        "",
-    ]
+    lines = [f"  {_question(row, style)}", ""]
     for clause, kind in enumerate(types):
-        name = style(kind.ljust(width), COLOURS[kind], _BOLD)
-        ids = row["clause_token_ids"][clause]
-        tagged = [
-            visible(token) for token, tag in zip(row["tokens"], row["tags"], strict=True) if tag == clause
-        ]
         lines += [
-            f"  {name}  {style(visible(row['clause_sql'][clause]), COLOURS[kind])}",
+            f"  {style(kind.ljust(width), COLOURS[kind], _BOLD)}  "
+            f"{style(visible(row['clause_sql'][clause]), COLOURS[kind])}",
             f"  {' ' * width}  {visible(row['fragments'][clause]) or '(no words)'}",
-            style(
-                f"  {' ' * width}  words {intervals(ids) or 'none'}; tagged: {', '.join(tagged) or 'none'}",
-                _DIM,
-            ),
+            style(f"  {' ' * width}  {_word_lists(row, clause)}", _DIM),
         ]
-    return [*lines, "", *_recombined_lines(row, style)]
+    return lines
 
 
-def _shown(segment: Segment, style: Paint) -> bool:
-    # Without colours the brackets part the segments, and the spaces between them would only double theirs.
-    return style is not plain or bool(segment.text.strip())
+def _word_lists(row: Row, clause: int) -> str:
+    """Intervals, tagged words, and words that only join, of one clause."""
+    ids = row["clause_token_ids"][clause]
+    tagged = [position for position, tag in enumerate(row["tags"]) if tag == clause]
+    joining = [position for position in row["joining_ids"] if position in ids]
+    lists = [f"words {intervals(ids) or 'none'}", f"tagged: {_names(row, tagged) or 'none'}"]
+    return "; ".join([*lists, *([f"only joining: {_names(row, joining)}"] if joining else [])])
+
+
+def _names(row: Row, positions: Sequence[int]) -> str:
+    return ", ".join(visible(row["tokens"][position]) for position in positions)
+
+
+def _question(row: Row, style: Paint) -> str:
+    parts = segments(row)
+    if style is plain:  # brackets part the segments; the gaps between them would only double their spaces
+        parts = [part for part in parts if part.text.strip()]
+    return (" " if style is plain else "").join(_segment(part, row["clause_types"], style) for part in parts)
 
 
 def _segment(segment: Segment, types: Sequence[str], style: Paint) -> str:
@@ -108,24 +114,15 @@ def _segment(segment: Segment, types: Sequence[str], style: Paint) -> str:
     return style(text, COLOURS[kinds[0]], *([_UNDERLINE] if len(kinds) > 1 else []))
 
 
-def _recombined_lines(row: Mapping[str, Any], style: Paint) -> list[str]:
-    from spider_compose.composition.build import compose_row
-
-    pairs = list(compose_row(row))
+def _recombined_lines(row: Row, pairs: Sequence[Mapping[str, Any]], style: Paint) -> list[str]:
     lines = [f"  {len(pairs)} recombined pair{'s' * (len(pairs) != 1)}"]
-    for pair in pairs:
+    for pair, parts in zip(pairs, sql_parts(row, pairs), strict=True):
         text = visible(pair["question"]) or "(no words: left out)"
         lines += [
-            style("  - ", _DIM) + _coloured_sql(row, pair["clause_subset"], style),
+            style("  - ", _DIM) + " ".join(style(visible(sql), COLOURS[kind]) for kind, sql in parts),
             f"    {text}",
         ]
     return lines
-
-
-def _coloured_sql(row: Mapping[str, Any], subset: Sequence[int], style: Paint) -> str:
-    return " ".join(
-        style(visible(row["clause_sql"][clause]), COLOURS[row["clause_types"][clause]]) for clause in subset
-    )
 
 
 def legend(colour: bool) -> str:
