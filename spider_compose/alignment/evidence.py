@@ -90,7 +90,7 @@ ATTRIBUTES: Mapping[str, str] = {
 }
 
 # Codes that stand for words in many databases' values.
-CODES: Mapping[str, str] = {"f": "female woman girl", "m": "male man boy"}
+CODES: Mapping[str, str] = {"f": "female woman girl", "m": "male man boy", "l": "left", "r": "right"}
 
 NUMBER_WORDS = {
     str(value): word

@@ -34,9 +34,9 @@ def _words(text: str) -> frozenset[str]:
 
 # Words that speak for a type of clause by themselves.
 MARKERS: Mapping[str, frozenset[str]] = {
-    "GROUP BY": _words("each every per group grouped"),
+    "GROUP BY": _words("each every per group grouped different various"),
     "ORDER BY": _words(
-        "order ordered ordering sort sorted sorting rank ranked alphabetical alphabetically lexicographical "
+        "ordered ordering sort sorted sorting ranked alphabetical alphabetically lexicographical "
         "lexicographically ascending descending chronological chronologically"
     ),
     "INTERSECT": _words("also"),
@@ -82,6 +82,7 @@ class SegmentationCosts:
         preposition: a preposition other than "of".
         verb: a finite verb.
         conjunction: another conjunction or comma.
+        coordination: one with a noun phrase behind it ("names *and* the ages").
         elsewhere: any other word.
         inside_phrase: further, between a modifier and its noun.
 
@@ -89,7 +90,8 @@ class SegmentationCosts:
             the question begins with a preposition ("For each singer").
         again: going back to a clause that was left.
         unmarked_group: GROUP BY without HAVING on its own in a question without "each", "every", "per".
-        conjunct: between INTERSECT or UNION and another clause without a conjunction; with one it costs nothing.
+        conjunct: between INTERSECT or UNION and another clause without a conjunction. With one, a change to a set
+            operation costs nothing.
         together: a set operation and the clause before it in the same words, without "both" or "either" directly
             before the pair.
         group_with_select: GROUP BY in SELECT's own words.
@@ -112,6 +114,7 @@ class SegmentationCosts:
     preposition: float = 1.0
     verb: float = 0.5
     conjunction: float = 2.0
+    coordination: float = 3.0
     elsewhere: float = 3.5
     inside_phrase: float = 3.0
 
@@ -278,11 +281,21 @@ def _openers(words: Sequence[Word], starts: Sequence[int]) -> list[str]:
         elif inside[position] or word.text in SENTENCE_ENDS or before.text.lower() in CONNECTIVES:
             continue
         elif word.text.lower() in CONNECTIVES and not (dangles(before) and word.tag == "RB"):
-            openers[position] = "asks_again" if _asks_behind(words, position) else "conjunction"
+            openers[position] = _connective(words, position)
         elif before.end != word.start and not dangles(before) and before.tag != "EX":
             follows = words[position + 1] if position + 1 < len(words) else word
             openers[position] = _opener(before, word, follows, heads[position - 1] >= 0)
     return openers
+
+
+def _connective(words: Sequence[Word], position: int) -> str:
+    """What a run of conjunctions and commas opens."""
+    if _asks_behind(words, position):
+        return "asks_again"
+    while position < len(words) and words[position].text.lower() in CONNECTIVES:
+        position += 1
+    nominal = position < len(words) and words[position].tag in _NOUNS | _MODIFIERS - {"VBN", "VBG"} | _DETERMINERS
+    return "coordination" if nominal else "conjunction"
 
 
 def _asks_behind(words: Sequence[Word], position: int) -> bool:
@@ -305,7 +318,10 @@ def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
         return "relative"
     if word.tag in {"VBN", "VBG", "VBD"} and before.tag in _NOUNS and (word.tag == "VBG" or not dangles(word)):
         return "participle"
-    compares = word.tag in {"JJR", "RBR"} and follows.text.lower() == "than" and before.tag in _NOUNS
+    if text == "of" and follows.text.lower() in MARKERS["GROUP BY"]:
+        return "preposition"
+    compares = word.tag == "RBS" and follows.tag == "RB"  # "in room 111 *most recently*"
+    compares |= word.tag in {"JJR", "RBR"} and follows.text.lower() == "than" and before.tag in _NOUNS
     if (word.tag in {"IN", "TO"} and text != "of") or text in {"both", "either"} or compares:
         return "preposition"
     if word.tag in {"VBZ", "VBP", "VBD", "MD"}:
@@ -362,8 +378,11 @@ def _clause_evidence(
         markers = MARKERS.get(candidate.type, frozenset())
         if candidate.type == "GROUP BY" and has_condition(candidate):
             markers = frozenset()  # "every course with less than two sections": HAVING says the group
+        elif candidate.type == "GROUP BY" and "distinct" in candidates[0].words["function"]:
+            markers -= candidates[0].words["function"]  # "different" speaks for DISTINCT
         for position, word in enumerate(words):
-            if word.text.lower() in markers or (candidate.type == "ORDER BY" and _is_superlative(words, position)):
+            orders = candidate.type == "ORDER BY" and (_is_superlative(words, position) or _orders(words, position))
+            if orders or word.text.lower() in markers:
                 row[position] = max(row[position], costs.marker)
     asks = "sentence" if not asks_later else ""
     for position, word in enumerate(words):
@@ -379,6 +398,12 @@ def _clause_evidence(
 def has_condition(group: ClauseWords) -> bool:
     """Whether a GROUP BY clause has a HAVING."""
     return bool(group.words["value"] or group.words["function"])
+
+
+def _orders(words: Sequence[Word], position: int) -> bool:
+    """ "in the *order* of age", "*order* by age"; not "the order status"."""
+    after = words[position + 1].text.lower() if position + 1 < len(words) else ""
+    return words[position].text.lower() == "order" and after in {"of", "by"}
 
 
 def _is_superlative(words: Sequence[Word], position: int) -> bool:
@@ -529,9 +554,12 @@ def _step_cost(lattice: _Lattice, state: State, target: State, opener: str) -> f
         return costs.part
     if 0 in state.clauses or 0 in target.clauses or opener == "sentence":
         return 0.0
-    if not any(lattice.types[clause] in ("INTERSECT", "UNION") for clause in (*state.clauses, *target.clauses)):
+    kinds = {lattice.types[clause] for clause in (*state.clauses, *target.clauses)}
+    if not kinds & set(SET_OPERATIONS):
         return 0.0
-    return -costs.conjunction if opener == "conjunction" else costs.conjunct
+    if opener in ("conjunction", "coordination"):
+        return -float(getattr(costs, opener))
+    return 0.0 if "EXCEPT" in kinds else costs.conjunct
 
 
 # --- Conjunctions and sharing -----------------------------------------------------------------------------------------------------
