@@ -124,9 +124,7 @@ def split_clauses(query: str, dialect: str = "sqlite") -> tuple[Clause, ...]:
         OptionError: sqlglot does not know the dialect.
     """
     engine = sql_dialect(dialect)
-    if not query.strip():
-        raise ClauseError("expected a SQL query, but got an empty text")
-    tokens, tree = _parse(query, engine)
+    tokens, tree = parse_query(query, engine)
     keywords = _keywords(tokens)
     operations = [kind for kind, _ in keywords if kind in SET_OPERATIONS]
     expected = _expected_types(tree, operations, any(token.token_type.name == "TOP" for token in tokens))
@@ -158,11 +156,21 @@ def sql_dialect(name: str) -> Dialect:
         raise OptionError(f"`dialect`: {error}") from error
 
 
-def _parse(query: str, engine: Dialect) -> tuple[list[Token], exp.Query]:
-    """Tokens and parse tree of one query, within the limits on untrusted text."""
+def parse_query(query: str, engine: Dialect, *, fragment: bool = False) -> tuple[list[Token], exp.Query]:
+    """Tokens and parse tree of one query, within the limits on untrusted text.
+
+    Args:
+        fragment: accept clauses without their SELECT too, as recombination makes them. The tree then has
+            `SELECT * FROM t` in front, which the returned tokens lack.
+
+    Raises:
+        ClauseError: the text is empty, too long or too deep, is not one query, or does not parse.
+    """
     from sqlglot import exp
     from sqlglot.errors import ParseError, SqlglotError
 
+    if not query.strip():
+        raise ClauseError("expected a SQL query, but got an empty text")
     if len(query) > MAX_CHARACTERS:
         raise ClauseError(f"expected at most {MAX_CHARACTERS:,} characters, but got {len(query):,}")
     try:
@@ -173,12 +181,14 @@ def _parse(query: str, engine: Dialect) -> tuple[list[Token], exp.Query]:
                     f"expected brackets at most {MAX_DEPTH} deep; deeper at character {token.start}",
                     token.start,
                 )
-        if not tokens or tokens[0].token_type.name not in _FIRST:
+        opener = _OPENERS.get(tokens[0].token_type.name) if fragment and tokens else None
+        front = engine.tokenize("SELECT * FROM t") if opener else []
+        if not opener and (not tokens or tokens[0].token_type.name not in _FIRST):
             raise ClauseError(
                 "expected one query (SELECT, WITH, FROM or a bracketed query), but the text starts with "
                 f"{query.split()[0][:40]!r}"
             )
-        trees = [tree for tree in engine.parser().parse(tokens, query) if tree is not None]
+        trees = [tree for tree in engine.parser().parse([*front, *tokens], query) if tree is not None]
     except ParseError as error:
         place = error.errors[0] if error.errors else {}
         what = re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", str(place.get("description") or error)).rstrip(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,27 @@ class Schema:
             for column in table.columns:
                 words.setdefault(column.name.lower(), set()).add(column.words)
         return {name: frozenset(found) for name, found in words.items()}
+
+    @cached_property
+    def _columns(self) -> dict[str, dict[str, Column]]:
+        return {
+            table.name.lower(): {column.name.lower(): column for column in table.columns}
+            for table in self.tables
+        }
+
+    @property
+    def table_names(self) -> Collection[str]:
+        """Names of the tables, lower case."""
+        return self._columns.keys()
+
+    def find_column(self, table: str, name: str) -> Column | None:
+        """The column of this table, whatever the case, or None."""
+        return self._columns.get(table.lower(), {}).get(name.lower())
+
+    def tables_with(self, column: str) -> list[str]:
+        """Names of the tables that hold a column of this name, lower case, in schema order."""
+        name = column.lower()
+        return [table for table, columns in self._columns.items() if name in columns]
 
     def table_words(self, name: str) -> str:
         """Readable words of a table, whatever the case; names the schema does not hold are split."""
