@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     import argparse
 
     from spider_compose.composition.build import BuildOptions, build
-    from spider_compose.dataset.hub_folder import write_hub_folder
+    from spider_compose.dataset.hub_folder import check_target, write_hub_folder
     from spider_compose.errors import SpiderComposeError
     from spider_compose.source import read_source
 
@@ -48,12 +48,24 @@ def main(arguments: list[str] | None = None) -> int:
         "--deduplicate", default=BuildOptions.deduplicate, help="train, all or none; default: %(default)s"
     )
     parser.add_argument("--dialect", default=BuildOptions.dialect, help="SQL dialect; default: %(default)s")
+    parser.add_argument(
+        "--resolve-aliases",
+        action="store_true",
+        help="table names instead of aliases in clauses without FROM",
+    )
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
     parser.add_argument("--output", required=True, help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace whatever the folder holds")
     chosen = parser.parse_args(arguments)
     try:
-        options = BuildOptions(chosen.aligner, chosen.dialect, chosen.deduplicate, chosen.strict)
+        options = BuildOptions(
+            aligner=chosen.aligner,
+            dialect=chosen.dialect,
+            deduplicate=chosen.deduplicate,
+            resolve_aliases=chosen.resolve_aliases,
+            strict=chosen.strict,
+        )
+        target = check_target(chosen.output, force=chosen.force)  # before the work, not after it
         source = read_source(
             chosen.source,
             revision=chosen.revision,
@@ -61,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
             strict=chosen.strict,
             schemas=chosen.schemas,
         )
-        folder = write_hub_folder(build(source, options, progress=True), chosen.output, force=chosen.force)
+        folder = write_hub_folder(build(source, options, progress=True), target, force=chosen.force)
     except SpiderComposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -54,6 +54,8 @@ class SpiderComposeConfig(datasets.BuilderConfig):
         deduplicate: where exact (SQL, text) duplicates are dropped: "train", "all" or "none".
             Config `alignment` ignores it.
         dialect: SQL dialect of the source, a name known to sqlglot.
+        resolve_aliases: name tables in clauses that stand without their FROM: `WHERE singer.age > 20`
+            instead of `WHERE T1.age > 20`.
         strict: stop at the first row that cannot be used instead of leaving it out and counting it.
         spacy_model: spaCy model that gives the lemmas.
     """
@@ -64,6 +66,7 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     aligner: str | None = None
     deduplicate: str = BuildOptions.deduplicate
     dialect: str = BuildOptions.dialect
+    resolve_aliases: bool = BuildOptions.resolve_aliases
     strict: bool = BuildOptions.strict
     spacy_model: str = BuildOptions.spacy_model
 

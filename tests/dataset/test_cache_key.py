@@ -30,6 +30,7 @@ def corpus(tiny: Path, tmp_path: Path) -> Path:
 MOVING_OPTIONS = {
     "config": {"config": "alignment"},
     "deduplicate": {"deduplicate": "none"},
+    "resolve_aliases": {"resolve_aliases": True},
     "dialect": {"dialect": "postgres"},
     "strict": {"strict": True},
     "features": {"features": datasets.Features({"id": datasets.Value("string")})},

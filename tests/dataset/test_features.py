@@ -17,7 +17,8 @@ def test_rows_have_these_columns_and_no_gaps(kind: str, tiny_build: Build) -> No
     rows = build_rows(tiny_build, kind, "train")
     table = pa.Table.from_pylist(rows, schema=arrow_schema(kind))
     assert all(row.keys() == set(table.column_names) for row in rows)
-    assert all(column.null_count == 0 for column in table.columns)
+    empty = {name for name in table.column_names if table[name].null_count}
+    assert empty <= {"alignment_confidence"}  # the keyword aligner gives none
     assert table.to_pylist() == [{name: row[name] for name in table.column_names} for row in rows]
 
 

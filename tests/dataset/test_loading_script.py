@@ -40,6 +40,14 @@ def test_bad_input_ends_with_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_the_users_own_is_refused_first(run_python: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    completed = run_python(SCRIPT, "--source", "nowhere", "--output", "out", cwd=tmp_path)
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert "was not written by SpiderCompose" in completed.stderr
+
+
 @pytest.mark.skipif(not RUNS_SCRIPTS, reason="datasets 4.0 and later run no scripts")
 def test_as_a_script(run_python: Run, tiny: Path, tmp_path: Path, tiny_build: Build) -> None:
     code = (

@@ -47,12 +47,14 @@ load_dataset = datasets.load.load_dataset""",
 
 LOAD = """
 {imports}
-import json, sys
-loaded = load_dataset("spider_compose", "compose_paper", source=sys.argv[1])
-builder = datasets.load_dataset_builder("spider_compose", "compose_paper", source=sys.argv[1])
+import json, os, sys
+def key():
+    return datasets.load_dataset_builder("spider_compose", "compose_paper", source=sys.argv[1]).config_id
+loaded, key_here = load_dataset("spider_compose", "compose_paper", source=sys.argv[1]), key()
+os.chdir(sys.argv[2])
 print(json.dumps({{
     "rows": {{split: len(rows) for split, rows in loaded.items()}},
-    "key": builder.config_id,
+    "same key in an empty folder": key_here == key(),
     "configs": datasets.get_dataset_config_names("spider_compose"),
     "default": datasets.get_dataset_default_config_name("spider_compose"),
     "splits": datasets.get_dataset_split_names("spider_compose", "alignment", source=sys.argv[1]),
@@ -89,15 +91,23 @@ FOLDERS = {
 }
 
 
+Load = Callable[[str, Path], "dict[str, object]"]
+
+
 @pytest.fixture(scope="module")
-def expected(run_python: Run, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    code = LOAD.format(imports=IMPORTS["package first"])
-    return _result(run_python("-c", code, tiny, cwd=tmp_path_factory.mktemp("first")))
+def load(run_python: Run, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Load:
+    def load(imports: str, folder: Path) -> dict[str, object]:
+        empty = tmp_path_factory.mktemp("empty")
+        completed = run_python("-c", LOAD.format(imports=IMPORTS[imports]), tiny, empty, cwd=folder)
+        assert completed.returncode == 0, completed.stderr
+        return json.loads(completed.stdout.splitlines()[-1])
+
+    return load
 
 
-def _result(completed: subprocess.CompletedProcess[str]) -> dict[str, object]:
-    assert completed.returncode == 0, completed.stderr
-    return json.loads(completed.stdout.splitlines()[-1])
+@pytest.fixture(scope="module")
+def expected(load: Load, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    return load("package first", tmp_path_factory.mktemp("first"))
 
 
 def test_what_is_loaded(expected: dict[str, object]) -> None:
@@ -105,6 +115,7 @@ def test_what_is_loaded(expected: dict[str, object]) -> None:
     assert expected["configs"] == ["compose_paper", "alignment", "spider"]
     assert expected["default"] == "compose_paper"
     assert expected["splits"] == ["train", "validation"]
+    assert expected["same key in an empty folder"]
     assert expected["finders"] == 1
 
 
@@ -121,15 +132,14 @@ def test_what_is_loaded(expected: dict[str, object]) -> None:
     ],
 )
 def test_import_orders_and_folders(
-    imports: str, folder: str, expected: dict[str, object], run_python: Run, tiny: Path, tmp_path: Path
+    imports: str, folder: str, expected: dict[str, object], load: Load, tmp_path: Path
 ) -> None:
     FOLDERS[folder](tmp_path)
-    assert _result(run_python("-c", LOAD.format(imports=IMPORTS[imports]), tiny, cwd=tmp_path)) == expected
+    assert load(imports, tmp_path) == expected
 
 
-def test_repository_root(expected: dict[str, object], run_python: Run, tiny: Path) -> None:
-    code = LOAD.format(imports=IMPORTS["package first"])
-    assert _result(run_python("-c", code, tiny, cwd=REPOSITORY)) == expected
+def test_repository_root(expected: dict[str, object], load: Load) -> None:
+    assert load("package first", REPOSITORY) == expected
 
 
 def test_folder_of_our_name_is_read_natively(run_python: Run, tmp_path: Path) -> None:
