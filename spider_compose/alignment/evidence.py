@@ -126,7 +126,7 @@ class EvidenceWeights:
         table: a table that the clause names.
         joined: a table that SELECT joins but takes no column of (where its columns say which table they are of),
             or a column of a join's condition.
-        qualifier: the table of a column that the clause names (`T1` in `T1.age`), any table for `count(*)`.
+        qualifier: the table of a column that the clause names (`T1` in `T1.age`), every table of the query for `count(*)`.
         function: the English of a function, comparison or direction.
         general: a word that often belongs to a clause of the type.
         near: share of its kind's weight that a word gets which is none of these but nearly one: derived from it
@@ -216,7 +216,7 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
     tokens = [engine.tokenize(clause.sql) for clause in clauses]
     aliases = {alias: table for own in tokens for alias, table in _aliases(own)}
     names = _SchemaNames.of(schema)
-    found = []
+    found: list[ClauseWords] = []
     for clause, own in zip(clauses, tokens, strict=True):
         words: dict[str, set[str]] = {kind: set() for kind in KINDS}
         conditions = _join_conditions(own)
@@ -231,10 +231,10 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
             if before == "LIMIT" and token.text == "1":
                 continue  # "the one with the most": nobody says LIMIT 1 as a number
             words[kind] |= forms
-        if clause.type != "SELECT" and _counts_rows(own):
-            qualifiers |= frozenset(aliases.values())
         for table in qualifiers:
             words["qualifier"] |= names.tables.get(table, frozenset())
+        if found and _counts_rows(own):
+            words["qualifier"] |= found[0].words["table"] | found[0].words["joined"]
         if clause.type == "ORDER BY" and "DESC" not in {token.token_type.name for token in own}:
             words["function"] |= _FUNCTIONS["ASC"]
         words["general"] |= _GENERAL[clause.type]

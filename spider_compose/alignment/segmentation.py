@@ -46,6 +46,7 @@ ASKING = _words(
     "what which who how when where find list show give return get tell display report provide name count state "
     "compute calculate please"
 )
+PAIR_MARKS = _words("both either")
 QUANTITIES = _words("most least few fewest many much little")
 CONNECTIVES = _words("and or but , ; also then")
 SENTENCE_ENDS = _words(". ? !")
@@ -97,7 +98,8 @@ class SegmentationCosts:
         group_with_select: GROUP BY in SELECT's own words.
         shared_word: each word that SELECT shares with another clause, so that as few as needed are shared.
         other_with_select: another clause in SELECT's own words.
-        other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing without "each".
+        other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing where the question
+            has no "each" and the query no HAVING.
         part: between a set of clauses and a part of it other than SELECT.
         modifier: a clause inside a noun phrase of SELECT.
     """
@@ -182,6 +184,7 @@ def segment(
     path, confidence = _search(lattice)
     _move_conjunctions(path, lattice)
     said = [set(state.clauses) for state in path]
+    _divide_pairs(said, path, lattice)
     _share_head_nouns(said, path, lattice)
     _keep_superlatives(said, path, words, candidates)
     _share_final_marks(said, words)
@@ -190,7 +193,7 @@ def segment(
         tuple(position for position, clauses in enumerate(said) if clause in clauses)
         for clause in range(len(candidates))
     )
-    return Alignment(tags, ids, _joining_words(path, words), confidence)
+    return Alignment(tags, ids, _joining_words(path, said, words), confidence)
 
 
 # --- What the search needs to know of a question ---------------------------------------------------------------
@@ -322,7 +325,7 @@ def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
         return "preposition"
     compares = word.tag == "RBS" and follows.tag == "RB"  # "in room 111 *most recently*"
     compares |= word.tag in {"JJR", "RBR"} and follows.text.lower() == "than" and before.tag in _NOUNS
-    if (word.tag in {"IN", "TO"} and text != "of") or text in {"both", "either"} or compares:
+    if (word.tag in {"IN", "TO"} and text != "of") or text in PAIR_MARKS or compares:
         return "preposition"
     if word.tag in {"VBZ", "VBP", "VBD", "MD"}:
         return "verb"
@@ -440,7 +443,9 @@ def _entry_costs(
         elif len(kinds) == 1:
             cost = 0.0
         elif kinds == {"GROUP BY", "ORDER BY"}:
-            cost = costs.other_together if said & MARKERS["GROUP BY"] else 0.0
+            group = next(one for one in candidates if one.type == "GROUP BY")
+            apart = has_condition(group) or said & MARKERS["GROUP BY"]
+            cost = costs.other_together if apart else 0.0
         elif kinds == {"SELECT", "GROUP BY"}:
             cost = costs.group_with_select
         elif "SELECT" in kinds:
@@ -456,7 +461,7 @@ def _entry_costs(
 def _names_a_pair(words: Sequence[Word]) -> bool:
     """Whether "both" or "either" stands directly before a pair: "*both* English *and* French"."""
     for position, word in enumerate(words):
-        if word.text.lower() in {"both", "either"}:
+        if word.text.lower() in PAIR_MARKS:
             return any(other.text.lower() in {"and", "or"} for other in words[position + 1 : position + 4])
     return False
 
@@ -573,9 +578,30 @@ def _move_conjunctions(path: list[State], lattice: _Lattice) -> None:
             path[position] = before
 
 
-def _joining_words(path: Sequence[State], words: Sequence[Word]) -> tuple[int, ...]:
+def _divide_pairs(said: list[set[int]], path: Sequence[State], lattice: _Lattice) -> None:
+    """A pair that is divided at its "and" shares what stands before its "both": "*that have* both A and | B".
+
+    The "both" itself goes to the second clause: a text with one of the two drops it (see `_joining_words`).
+    """
+    for position in range(1, len(path)):
+        before, after = path[position - 1].clauses, path[position].clauses
+        kinds = {lattice.types[clause] for clause in (*before, *after)}
+        if before == after or 0 in (*before, *after) or not kinds & {"INTERSECT", "UNION"}:
+            continue
+        start = next((at for at in range(position - 1, -1, -1) if path[at].clauses != before), -1) + 1
+        marks = [at for at in range(start, position) if lattice.words[at].text.lower() in PAIR_MARKS]
+        for at in range(start, marks[0] if marks else start):
+            said[at].update(after)
+        for at in marks[:1]:
+            said[at] = set(after)
+
+
+def _joining_words(
+    path: Sequence[State], said: Sequence[set[int]], words: Sequence[Word]
+) -> tuple[int, ...]:
     """The connectives, and "of", where the state changes: "in 2014 *and* | in 2015", "the population | *of* Angola"."""
-    joining: set[int] = set()
+    marks = (at for at, word in enumerate(words) if word.text.lower() in PAIR_MARKS)
+    joining = {at for at in marks if not said[at] & set(path[at].clauses)}
     for position in range(1, len(path)):
         if path[position].mask == path[position - 1].mask:
             continue
@@ -622,6 +648,7 @@ def _keep_superlatives(
     group, order = types.index("GROUP BY"), types.index("ORDER BY")
     shared = [position for position, state in enumerate(path) if {group, order} <= set(state.clauses)]
     own = [position for position in shared if _is_superlative(words, position)]
+    own += [at + 1 for at in own if at + 1 in shared and words[at + 1].text.lower() == "times"]
     own += [at - 1 for at in own if words[at].lemma in QUANTITIES and words[at - 1].tag == "DT" and at - 1 in shared]
     rest = [position for position in shared if position not in own]
     if any(words[position].tag in _NOUNS for position in rest) and not dangles(words[rest[-1]]):
