@@ -20,6 +20,7 @@ from spider_compose.cli.options import (
 from spider_compose.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
+    from spider_compose.cli.built_folder import BuiltFolder
     from spider_compose.cli.selection import Filters, Selection
 
 TERMINAL_LIMIT, PAGE_LIMIT = 3, 200
@@ -58,6 +59,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=(),
         help="align a source by both aligners and show them side by side",
     )
+    parser.add_argument(
+        "--quality",
+        action="store_true",
+        help="count the faults in the texts of all pairs instead (all aligners side by side, or those named)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -92,20 +98,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Choose, align, show."""
     from spider_compose.cli.built_folder import built_folder
 
-    filters = _filters(arguments)
     folder = built_folder(arguments.source)
+    _check_flags(arguments, folder)
+    if arguments.quality:
+        from spider_compose.cli import quality
+
+        return quality.run(arguments, folder)
+    filters = _filters(arguments)
     counts = None
     if folder is None:
         selection = _from_source(arguments, filters)
     else:
         from spider_compose.cli.selection import select_from_folder
 
-        fixed = given_flags(arguments) + ["--compare"] * bool(arguments.compare)
-        if fixed:
-            raise OptionError(
-                f"{folder.path} is a built folder, where {', '.join(fixed)} cannot change anything. "
-                "Name a source."
-            )
         selection = select_from_folder(folder, filters)
         counts = {split: split_counts["pairs"] for split, split_counts in folder.content["counts"].items()}
     if arguments.html:
@@ -115,6 +120,17 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print_pairs(selection, _colours(arguments.color))
     return 0
+
+
+def _check_flags(arguments: argparse.Namespace, folder: BuiltFolder | None) -> None:
+    if arguments.compare and "aligner" in arguments:
+        raise OptionError("--compare names both aligners: leave --aligner out.")
+    fixed = given_flags(arguments) + ["--compare"] * bool(arguments.compare)
+    if folder is not None and fixed:
+        raise OptionError(
+            f"{folder.path} is a built folder, where {', '.join(fixed)} cannot change anything. "
+            "Name a source."
+        )
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
@@ -144,8 +160,6 @@ def _filters(arguments: argparse.Namespace) -> Filters:
 def _from_source(arguments: argparse.Namespace, filters: Filters) -> Selection:
     from spider_compose.cli.selection import select_from_source
 
-    if arguments.compare and "aligner" in arguments:
-        raise OptionError("--compare names both aligners: leave --aligner out.")
     options = build_options_of(arguments)
     return select_from_source(source_of(arguments), options, filters, arguments.compare)
 

@@ -47,7 +47,7 @@ def draw(measured: LengthStatistics, path: Path) -> None:
         for side, line in zip(sides, grid, strict=True):
             for (split, lengths), axes in zip(measured.splits.items(), line, strict=True):
                 _bars(axes, getattr(lengths.all, side), bin_labels(sides[side]), _COLOURS[side])
-                axes.set_title(f"{_NAMES[side]}, {split}", loc="left", fontsize=10, fontweight="bold")
+                axes.set_title(f"{_NAMES[side]}, {split}", loc="left", fontsize=10, fontweight="bold", pad=20)
             line[0].set_ylabel("share of pairs (%)", color=_SOFT)
         figure.supxlabel("length in words and signs", fontsize=10, color=_SOFT)
         metadata: dict[str, Any] = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
@@ -64,16 +64,7 @@ def _bars(axes: Any, lengths: LengthDistribution, labels: list[str], colour: str
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(_SOFT)
     axes.tick_params(colors=_SOFT, length=0)
-    if lengths.mean is not None:
-        told = f"{lengths.count:,} pairs\nmedian {lengths.median:g}, P90 {lengths.p90}, max {lengths.maximum}"
-        axes.text(
-            0.98,
-            0.97,
-            told,
-            transform=axes.transAxes,
-            ha="right",
-            va="top",
-            fontsize=8,
-            color=_INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
-        )
+    told = f"{lengths.count:,} pairs"
+    if lengths.count:
+        told += f": median {lengths.median:g}, P90 {lengths.p90}, max {lengths.maximum}"
+    axes.text(0, 1.04, told, transform=axes.transAxes, fontsize=8, color=_SOFT)
