@@ -1,0 +1,158 @@
+"""Words and values in comparable form (pipeline step 3): stems of names, folded literals, functions, abbreviations.
+
+No schema says which column a word means, so a name meets a word when their stems are equal or one is an
+abbreviation of the other.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
+
+# Plurals the suffix rules below get wrong.
+_IRREGULAR = {
+    "people": "person", "persons": "person", "children": "child", "men": "man", "women": "woman",
+    "series": "series", "species": "species", "countries": "country", "cities": "city", "bus": "bus",
+    "status": "status", "address": "address", "addresses": "address", "class": "class", "classes": "class",
+    "gas": "gas", "is": "is", "has": "has", "this": "this", "names": "name", "movies": "movie", "data": "data",
+    "born": "birth", "dob": "birth",
+}  # fmt: skip
+
+# Names that say nothing about which column is meant.
+EMPTY_WORDS = frozenset("the a an of in for to by and or is t with on at from".split())
+
+# Short forms no rule finds (no common first letters), and words that SQL names use for others.
+_SYNONYMS = {
+    frozenset(pair.split("/"))
+    for pair in (
+        "no/number num/number nr/number nbr/number qty/quantity amt/amount dob/birth yr/year pct/percent "
+        "percentage/percent ratio/rate lat/latitude lng/longitude lon/longitude colour/color sex/gender "
+        "tel/phone cell/phone telephone/phone mobile/phone email/mail zip/postcode zip/postal zipcode/zip "
+        "identifier/id code/id title/name called/name last/family last/surname cost/price salary/pay desc/description "
+        "txt/text addr/address dept/department emp/employee cust/customer prod/product cat/category "
+        "org/organization max/maximum min/minimum avg/average mean/average tall/height high/height heavy/weight "
+        "old/age young/age old/birth young/birth long/length speak/language spoken/language live/residence "
+        "nation/country nation/nationality citizen/nationality locate/location place/location when/date "
+        "date/day date/time year/date month/date expensive/price expensive/cost cheap/price cheap/cost"
+    ).split()
+}
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A word's comparable form: lower case, without accents and plural endings.
+
+    >>> [stem(w) for w in ("Cities", "singers", "boxes", "address", "is")]
+    ['city', 'singer', 'box', 'address', 'is']
+    """
+    word = unicodedata.normalize("NFKD", word).lower()
+    word = "".join(c for c in word if not unicodedata.combining(c))
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        return word[:-2] if not word.endswith(("ases", "uses")) else word[:-1]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+@lru_cache(maxsize=65536)
+def name_words(name: str) -> tuple[str, ...]:
+    """The stems of an identifier, cut at underscores, case changes and digits.
+
+    >>> name_words("Song_release_year"), name_words("fastestLapTime")
+    (('song', 'release', 'year'), ('fastest', 'lap', 'time'))
+    """
+    return tuple(stem(part) for part in _PARTS.findall(name))
+
+
+@lru_cache(maxsize=65536)
+def meets(one: str, other: str) -> bool:
+    """Whether two stems may name the same thing: equal, a known pair, an abbreviation, or one word inside another.
+
+    >>> meets("qty", "quantity"), meets("dept", "department"), meets("birthdate", "birth"), meets("cat", "car")
+    (True, True, True, False)
+    """
+    if one == other or frozenset((one, other)) in _SYNONYMS:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) >= 3 and long.startswith(short):
+        return True
+    if len(short) >= 4 and len(short) * 4 >= len(long) * 3 and long[:4] == short[:4] and not short.isdigit():
+        return True  # "national", "nationality"; "million", "millions"
+    if len(short) >= 4 and long.endswith(short):
+        return True  # "birthdate", "date"
+    return len(short) >= 3 and not short.isdigit() and short[0] == long[0] and _is_abbreviation(short, long)
+
+
+def _is_abbreviation(short: str, long: str) -> bool:
+    """Whether `short` drops vowels (and double letters) of `long`: "mgr" of "manager", "cnt" of "count"."""
+    consonants = re.sub(r"[aeiouy]", "", long[1:])
+    rest = iter(long[1:])
+    return all(c in rest for c in short[1:]) and not re.search(r"[aeiou]", short[1:]) and short[-1] in consonants[-2:]
+
+
+@lru_cache(maxsize=65536)
+def fold_value(text: str) -> str:
+    """A literal in comparable form: case and white space folded, numbers without grouping or trailing zeros.
+
+    >>> [fold_value(v) for v in (" New  York", "1,000", "5.50", "%North%", "São Paulo")]
+    ['new york', '1000', '5.5', 'north', 'sao paulo']
+    """
+    value = unicodedata.normalize("NFKD", text)
+    value = "".join(c for c in value if not unicodedata.combining(c)).replace("’", "'").replace("‘", "'")
+    value = re.sub(r"\s+", " ", value).strip().strip("%").strip().lower()
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", value):
+        value = value.replace(",", "")
+    if re.fullmatch(r"-?\d*\.\d+", value):
+        value = value.rstrip("0").rstrip(".") or "0"
+        value = "0" + value if value.startswith(".") else value
+    return value
+
+
+def is_number(value: str) -> bool:
+    """Whether a folded value is a plain number."""
+    return re.fullmatch(r"-?\d+(\.\d+)?", value) is not None
+
+
+def values_meet(one: str, other: str) -> bool:
+    """Whether two folded values may be the same: equal, or one spelt inside the other at word ends, as stems.
+
+    >>> values_meet("european", "europe"), values_meet("female", "f"), values_meet("10", "100")
+    (True, False, False)
+    """
+    if one == other:
+        return True
+    if not one or not other:
+        return False
+    if is_number(one) or is_number(other):
+        digits = (re.findall(r"\d+", one), re.findall(r"\d+", other))
+        return len(one) >= 4 and one in digits[1] or len(other) >= 4 and other in digits[0]
+    first, second = " ".join(map(stem, one.split())), " ".join(map(stem, other.split()))
+    if first == second:
+        return True
+    short, long = sorted((first, second), key=len)
+    return len(short) >= 4 and long.startswith(short[: max(4, len(short) - 1)]) and len(long) - len(short) <= 4
+
+
+# Words of a question -> aggregate function (section on normalisation).
+AGGREGATE_WORDS = {
+    "total": "SUM", "sum": "SUM", "combined": "SUM", "average": "AVG", "mean": "AVG", "avg": "AVG",
+    "maximum": "MAX", "max": "MAX", "minimum": "MIN", "min": "MIN", "count": "COUNT",
+}  # fmt: skip
+
+# Superlatives that are no plain -est form of a degree word, and which end they pick. None: depends on the column
+# (the oldest person has the highest age or the earliest birth).
+SUPERLATIVES: dict[str, str | None] = {
+    "most": "desc", "highest": "desc", "largest": "desc", "biggest": "desc", "greatest": "desc", "latest": "desc",
+    "newest": "desc", "longest": "desc", "tallest": "desc", "heaviest": "desc", "best": None, "top": "desc",
+    "maximum": "desc", "max": "desc", "richest": "desc", "strongest": "desc", "last": "desc", "recent": "desc",
+    "least": "asc", "fewest": "asc", "lowest": "asc", "smallest": "asc", "earliest": "asc", "shortest": "asc",
+    "cheapest": "asc", "lightest": "asc", "minimum": "asc", "min": "asc", "poorest": "asc", "rarest": "asc",
+    "youngest": None, "oldest": None, "fastest": None, "slowest": None, "worst": None, "first": "asc",
+}  # fmt: skip
