@@ -88,6 +88,11 @@ def analyse(rows: Sequence[Row], grammar: str = "auto", dialect: str = "sqlite")
     analysis = _analyse(queries, "spider", lambda text, tokens: parse(tokens))
     if grammar == "auto" and len(analysis.rows) < AUTO_SHARE * len(rows):
         analysis = _analyse(queries, "sqlglot", _sqlglot_parser(dialect))
+    if not analysis.rows:
+        raise SourceError(
+            f"the {analysis.grammar} grammar reads none of the {len(rows)} rows; the first: "
+            f"{analysis.left_out[0].detail}"
+        )
     return analysis
 
 
@@ -126,10 +131,6 @@ def _analyse(queries: Sequence[str], grammar: str, parser: _Parser) -> Analysis:
         else:
             rows.append(number)
             query_ids.append(entry)
-    if not rows:
-        raise SourceError(
-            f"the {grammar} grammar reads none of the {len(queries)} rows; the first: {left_out[0].detail}"
-        )
     return Analysis(
         grammar,
         len(queries),

@@ -103,9 +103,8 @@ def take_templates(rows: Sequence[Row], caps: Sequence[int], seed: int) -> list[
     parts: list[list[int]] = [[]]
     for template in order:
         group = groups[template]
-        # One template opens one part at most: in the published tool nothing after the first overflow is
-        # fitted in.
-        if len(parts) <= len(caps) and len(parts[-1]) + len(group) > caps[len(parts) - 1]:
+        # What does not fit opens the next part; nothing later is fitted in, as in the published tool.
+        while len(parts) <= len(caps) and len(parts[-1]) + len(group) > caps[len(parts) - 1]:
             if not parts[-1]:
                 raise OptionError(
                     f"a part of at most {caps[len(parts) - 1]} rows cannot take the template {template!r}, "
@@ -113,6 +112,10 @@ def take_templates(rows: Sequence[Row], caps: Sequence[int], seed: int) -> list[
                 )
             parts.append([])
         parts[-1].extend(group)
+    if len(parts) <= len(caps):
+        raise OptionError(
+            f"the templates of {len(rows)} rows fill {len(parts)} of {len(caps) + 1} parts; take another seed"
+        )
     return parts
 
 

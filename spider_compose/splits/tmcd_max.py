@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-ROUNDS = 1000
+ROUNDS = 600
 BATCH = (0.2, 0.002)
 """Rows exchanged in the first and the last round, as a share of `rest`; in between geometric."""
 NOISE = (3.0, 0.03)
@@ -119,6 +119,7 @@ class _Lists:
         self.lengths = np.array([len(values) for values in lists], dtype=np.int64)
         self.starts = np.cumsum(self.lengths) - self.lengths
         total = int(self.lengths.sum())
+        self.numbers = np.arange(total)
         self.values = np.fromiter(
             (value for values in lists for value in values), dtype=np.int64, count=total
         )
@@ -130,7 +131,7 @@ class _Lists:
         lengths = self.lengths[queries]
         begins = np.cumsum(lengths) - lengths
         places = np.repeat(self.starts[queries] - begins, lengths)
-        places += np.arange(len(places))
+        places += self.numbers[: len(places)]
         return places, begins, lengths
 
 
@@ -138,6 +139,7 @@ class _State:
     """How many rows of each query are in `rest`, and the counts that follow.
 
     Attributes:
+        size: rows of `rest`, between exchanges.
         rows_of: rows by query.
         held: of these, the ones in `rest`.
         in_rest: occurrences by compound in `rest`; total: in both parts.
@@ -147,6 +149,7 @@ class _State:
     def __init__(self, analysis: Analysis, rest: Sequence[int]) -> None:
         import numpy as np
 
+        self.size = len(rest)
         queries = np.array(analysis.query_ids, dtype=np.int64)
         number = len(analysis.features)
         self.compounds = _Lists([entry.compounds for entry in analysis.features])
@@ -187,7 +190,7 @@ class _State:
         """D between `train` and `rest`."""
         rest = int(self.in_rest.sum())
         train = int(self.total.sum()) - rest
-        return 1 - math.fsum(self._terms().tolist()) / (train**0.1 * rest**0.9) if train and rest else 0.0
+        return float(1 - self._terms().sum() / (train**0.1 * rest**0.9)) if train and rest else 0.0
 
     def exchange(self, batch: int, noise: _Noise | None = None, scale: float = 0.0) -> bool:
         """Move up to `batch` rows each way.
@@ -259,10 +262,10 @@ class _State:
         change = self.train_power[self.total[compounds] - after] * self.rest_power[after] - terms[compounds]
         rest = max(1, int(self.in_rest.sum()))
         train = max(1, int(self.total.sum()) - rest)
-        score = np.add.reduceat(change, begins) / terms.sum()
+        score = np.add.reduceat(change, begins) / (terms.sum() or 1.0)  # 0 while `rest` shares nothing
         score += self.mass[queries] * rows * (0.1 / train - 0.9 / rest)
         score /= np.abs(rows)
-        score *= self.held.sum()
+        score *= self.size
         if noise:
             score += noise.take(len(score)) * scale
         order: Integers = np.argsort(np.rint(score * _TICKS).astype(np.int64), kind="stable")
