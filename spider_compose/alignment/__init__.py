@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from spider_compose.alignment.confidence import confidence
 from spider_compose.alignment.evidence import ClauseWords, clause_words, evidence
 from spider_compose.alignment.keyword_tagging import keyword_tagging
 from spider_compose.alignment.records import Alignment, Word
@@ -38,7 +40,11 @@ def align(
     choose("aligner", aligner, ALIGNERS)
     if not words:
         raise AlignmentError("expected a question with words, but got none")
-    return ALIGNERS[aligner](words, clause_words(clauses, schema, dialect))
+    candidates = clause_words(clauses, schema, dialect)
+    found = {name: make(words, candidates) for name, make in ALIGNERS.items()}
+    (other,) = (one for name, one in found.items() if name != aligner)
+    sure = confidence(aligner, found[aligner], other, found["segment"].confidence or 0.0)
+    return replace(found[aligner], confidence=sure)
 
 
 def _keyword(words: Sequence[Word], candidates: Sequence[ClauseWords]) -> Alignment:

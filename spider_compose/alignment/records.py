@@ -34,7 +34,8 @@ class Alignment:
             every word of the question; clauses may share words.
         joining_ids: sorted ids of words that only join two clauses' words ("in 2014 *and* in 2015"); a text has
             them only where it has both.
-        confidence: how sure the aligner is, 0 to 1, or None for an aligner that cannot say.
+        confidence: 0 to 1, or None where nothing says it. Of an aligner alone the probability of its result, of
+            `align` the calibrated estimate of the share of words in the right clause (see `confidence.py`).
     """
 
     tags: tuple[int, ...]
