@@ -122,6 +122,25 @@ class Schema:
             for table in self.tables
         }
 
+    @cached_property
+    def _foreign_keys(self) -> frozenset[tuple[tuple[str, str], tuple[str, str]]]:
+        return frozenset(
+            ((one[0].lower(), one[1].lower()), (other[0].lower(), other[1].lower()))
+            for one, other in self.foreign_keys
+        )
+
+    @cached_property
+    def _linked_tables(self) -> frozenset[tuple[str, str]]:
+        return frozenset((one[0], other[0]) for one, other in self._foreign_keys)
+
+    def refers(self, column: tuple[str, str], other: tuple[str, str]) -> bool:
+        """Whether the first (table, column), lower case, is a foreign key to the second."""
+        return (column, other) in self._foreign_keys
+
+    def links(self, table: str, other: str) -> bool:
+        """Whether some column of the first table, lower case, is a foreign key to the second."""
+        return (table, other) in self._linked_tables
+
     @property
     def table_names(self) -> Collection[str]:
         """Names of the tables, lower case."""

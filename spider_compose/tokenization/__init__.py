@@ -1,0 +1,1 @@
+"""SQL and questions as the numbers that models read."""
