@@ -18,12 +18,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from spider_compose.alignment.evidence import ClauseWords, EvidenceWeights, evidence
 from spider_compose.alignment.records import Alignment, Word
 from spider_compose.sql.clauses import SET_OPERATIONS
 
 IMPOSSIBLE = math.inf
+SAYS_SELECT = 0.5  # evidence from which on a modifier is SELECT's as well
 
 # --- Vocabulary ------------------------------------------------------------------------------------------
 
@@ -245,11 +247,17 @@ class _Lattice:
 
 
 def sentence_starts(words: Sequence[Word]) -> list[int]:
-    """Positions of the words that begin a sentence; a mark inside a quotation ends none."""
-    starts, inside = [0], quoted(words)
-    for position, word in enumerate(words[:-1]):
-        if word.text in SENTENCE_ENDS and not inside[position] and words[position + 1].text not in SENTENCE_ENDS:
-            starts.append(position + 1)
+    """Positions of the words that begin a sentence of two words and a mark at least.
+
+    A mark inside a quotation ends none, nor does that of an abbreviation ("the Comp. Sci. department").
+    """
+    inside = quoted(words)
+    marks = [at for at, word in enumerate(words) if word.text in SENTENCE_ENDS and not inside[at]]
+    ends = sorted({*marks, len(words) - 1})
+    starts = [0]
+    for end, following in pairwise(ends):
+        if following - end > 2 and end - starts[-1] > 1:
+            starts.append(end + 1)
     return starts
 
 
@@ -327,7 +335,7 @@ def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
     compares |= word.tag in {"JJR", "RBR"} and follows.text.lower() == "than" and before.tag in _NOUNS
     if (word.tag in {"IN", "TO"} and text != "of") or text in PAIR_MARKS or compares:
         return "preposition"
-    if word.tag in {"VBZ", "VBP", "VBD", "MD"}:
+    if word.tag in {"VBZ", "VBP", "VBD", "MD"} and before.tag != "PRP":
         return "verb"
     return "inside_phrase" if modifies else "elsewhere"
 
@@ -354,7 +362,9 @@ def _opens_modifier(
     if position == 0 or heads[position] < 0 or words[position].tag in _DETERMINERS:
         return False
     before = words[position - 1]
-    free = heads[position - 1] != heads[position] or before.tag in _DETERMINERS or select[position - 1] > 0
+    free = before.tag in _DETERMINERS or select[position - 1] > 0
+    if heads[position - 1] != heads[position]:
+        free = before.tag not in _NOUNS
     return free and before.end < words[position].start
 
 
@@ -624,6 +634,8 @@ def _share_head_nouns(said: list[set[int]], path: Sequence[State], lattice: _Lat
     for position, state in enumerate(path):
         if not state.inside or heads[position] < 0:
             continue
+        if lattice.emissions[position][0] >= SAYS_SELECT:
+            said[position].add(0)  # "the *most common first name*": `first` is SELECT's too
         end = heads[position]
         if end + 2 < len(words) and words[end + 1].text.lower() == "of":  # "the *most common nationality* of hosts"
             nouns = (at for at in range(end + 2, len(words)) if words[at].tag in _NOUNS and heads[at] < 0)
@@ -649,6 +661,7 @@ def _keep_superlatives(
     shared = [position for position, state in enumerate(path) if {group, order} <= set(state.clauses)]
     own = [position for position in shared if _is_superlative(words, position)]
     own += [at + 1 for at in own if at + 1 in shared and words[at + 1].text.lower() == "times"]
+    own += [at + 1 for at in own if path[at].inside and words[at].tag == "RBS" and words[at + 1].tag == "JJ"]
     own += [at - 1 for at in own if words[at].lemma in QUANTITIES and words[at - 1].tag == "DT" and at - 1 in shared]
     rest = [position for position in shared if position not in own]
     if any(words[position].tag in _NOUNS for position in rest) and not dangles(words[rest[-1]]):
