@@ -68,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     target = check_target(arguments.out, force=arguments.force)
     seconds: dict[str, float] = {}
     source = _timed(seconds, "read", lambda: source_of(arguments))
-    if arguments.strict and source.left_out:
-        return _refuse(source.left_out)
     built = _timed(seconds, "align and recombine", lambda: build(source, options, progress=True))
     if arguments.strict and built.left_out:
         return _refuse(built.left_out)

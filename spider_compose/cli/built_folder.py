@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spider_compose.errors import MissingExtraError, SourceError
+from spider_compose.errors import MissingExtraError, OptionError, SourceError
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import BuildOptions
 
 _ALIGNMENT = "alignment"
+_CONTENT = ("signature", "source", "options", "files", "counts", "left_out")
 
 
 @dataclass(frozen=True)
@@ -23,22 +24,17 @@ class BuiltFolder:
     Attributes:
         path: where it is.
         content: its signature.json.
+        options: those it was built with.
     """
 
     path: Path
     content: dict[str, Any]
+    options: BuildOptions
 
     @property
     def signature(self) -> str:
         """Everything that moved its rows."""
         return str(self.content["signature"])
-
-    @property
-    def options(self) -> BuildOptions:
-        """The options it was built with."""
-        from spider_compose.composition.build import BuildOptions
-
-        return BuildOptions(**self.content["options"])
 
     @property
     def source_name(self) -> str:
@@ -48,7 +44,9 @@ class BuiltFolder:
 
     def alignments(self) -> dict[str, list[dict[str, Any]]]:
         """Rows of the config `alignment` by part of the source."""
-        return self._rows(_ALIGNMENT, None)
+        from spider_compose.dataset.features import ALIGNMENT_COLUMNS
+
+        return self._rows(_ALIGNMENT, [column.name for column in ALIGNMENT_COLUMNS])
 
     def pairs(self, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
         """Some columns of the recombined pairs by part of the dataset."""
@@ -56,7 +54,7 @@ class BuiltFolder:
 
         return self._rows(pair_config(self.options.aligner).name, columns)
 
-    def _rows(self, config: str, columns: list[str] | None) -> dict[str, list[dict[str, Any]]]:
+    def _rows(self, config: str, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
         prefix, ending = f"{config}/", ".parquet"
         splits = [
             name[len(prefix) : -len(ending)]
@@ -66,7 +64,7 @@ class BuiltFolder:
         order = ("train", "validation", "test")
         return {split: self._read(f"{prefix}{split}{ending}", columns) for split in order if split in splits}
 
-    def _read(self, name: str, columns: list[str] | None) -> list[dict[str, Any]]:
+    def _read(self, name: str, columns: list[str]) -> list[dict[str, Any]]:
         try:
             import pyarrow as arrow
             from pyarrow import parquet
@@ -80,7 +78,11 @@ class BuiltFolder:
             raise SourceError(f"cannot read {self.path / name}: {error.strerror}. Build it again.") from None
         if hashlib.sha256(data).hexdigest() != self.content["files"][name]:
             raise SourceError(f"{self.path / name} has changed since it was built. Build it again.")
-        rows: list[dict[str, Any]] = parquet.read_table(arrow.BufferReader(data), columns=columns).to_pylist()
+        file = parquet.ParquetFile(arrow.BufferReader(data))
+        missing = [column for column in columns if column not in file.schema_arrow.names]
+        if missing:
+            raise _other_version(self.path / name, missing)
+        rows: list[dict[str, Any]] = file.read(columns=columns).to_pylist()
         return rows
 
 
@@ -100,7 +102,22 @@ def built_folder(name: str) -> BuiltFolder | None:
         return None
     if found != FORMAT:
         raise SourceError(f"{path} has the format {found!r}; this version reads {FORMAT!r}. Build it again.")
-    missing = [key for key in ("signature", "source", "options", "files", "counts") if key not in content]
+    missing = [key for key in _CONTENT if key not in content]
     if missing:
-        raise SourceError(f"{path / SIGNATURE_FILE} lacks {', '.join(missing)}. Build it again.")
-    return BuiltFolder(path, content)
+        raise _other_version(path / SIGNATURE_FILE, missing)
+    return BuiltFolder(path, content, _options(path, content["options"]))
+
+
+def _options(path: Path, content: dict[str, Any]) -> BuildOptions:
+    from spider_compose.composition.build import BuildOptions
+
+    try:
+        return BuildOptions(**content)
+    except (TypeError, OptionError) as error:
+        raise SourceError(f"{path} was built by another version ({error}). Build it again.") from None
+
+
+def _other_version(path: Path, missing: list[str]) -> SourceError:
+    return SourceError(
+        f"{path} was written by another version: it lacks {', '.join(missing)}. Build it again."
+    )

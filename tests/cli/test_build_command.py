@@ -87,21 +87,13 @@ def test_only_the_first_rows_of_a_reason_are_named(
     assert "and 2 more (--json names all)" in result.out
 
 
-@pytest.mark.parametrize(
-    ("rows", "named"),
-    [(BROKEN_ROWS, ["row 3"]), ([BROKEN_ROWS[0], BROKEN_ROWS[1], BROKEN_ROWS[2]], ["row 1", "row 2"])],
-    ids=["while reading", "while building"],
-)
 def test_strict_names_them_writes_nothing_and_exits_with_1(
-    cli: Cli,
-    write_corpus: Callable[..., Path],
-    tmp_path: Path,
-    rows: list[tuple[str, str, str]],
-    named: list[str],
+    cli: Cli, write_corpus: Callable[..., Path], tmp_path: Path
 ) -> None:
-    result = cli("build", "--source", write_corpus(*rows), "--out", tmp_path / "out", "--strict")
+    result = cli("build", "--source", write_corpus(*BROKEN_ROWS), "--out", tmp_path / "out", "--strict")
     assert (result.code, result.out) == (1, "")
-    assert all(name in result.err for name in named)
+    assert all(f"row {row}" in result.err for row in (1, 2, 3))
+    assert "\x1b" not in result.err
     assert result.err.endswith("nothing was written: rows cannot be used, and --strict was given\n")
     assert not (tmp_path / "out").exists()
 

@@ -14,8 +14,9 @@ Cli = Callable[..., "object"]
 def test_terminal(cli: Cli, tiny_folder: Path) -> None:
     result = cli("inspect", tiny_folder, "--row", "1", "--row", "7")
     assert result.code == 0
-    assert result.out.startswith("train 1  bakery\n\n  [SELECT: How many breads]")
-    assert "\n\ntrain 7  bakery\n" in result.out
+    assert result.out.startswith("train 1  bakery")
+    assert "\n    How many breads are baked from rye?\n" in result.out
+    assert "\n\ntrain 7  bakery" in result.out
     assert "  7 recombined pairs\n" in result.out
     assert result.err == "2 of 2 pairs that pass, 16 in all\n"
 
@@ -95,7 +96,6 @@ def test_default_limits(cli: Cli, tiny: Path, tmp_path: Path, monkeypatch: pytes
         (["--clauses", "selct"], "Did you mean 'SELECT'?"),
         (["--db-id", "bakry"], "Did you mean 'bakery'?"),
         (["--row", "99"], "no pair passes (split train, rows 99)"),
-        (["--least-sure", "3"], "this aligner gives no confidence"),
         (["--compare", "keyword", "segmnt"], "Did you mean 'segment'?"),
         (["--compare", "keyword", "segment", "--aligner", "keyword"], "leave --aligner out"),
     ],

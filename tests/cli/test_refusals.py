@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +145,26 @@ def _other_format(folder: Path) -> None:
     _edit_signature(folder, format="spider_compose hub folder 99")
 
 
+def _unknown_option(folder: Path) -> None:
+    _edit_signature(folder, options={"aligner": "keyword", "colour": "red"})
+
+
+def _unknown_aligner(folder: Path) -> None:
+    _edit_signature(folder, options={"aligner": "oracle"})
+
+
+def _older_columns(folder: Path) -> None:
+    """Files as an older version would have written them, with their own checksums."""
+    from pyarrow import parquet
+
+    checksums = json.loads((folder / "signature.json").read_text("utf-8"))["files"]
+    for name, column in (("alignment", "tags"), ("compose_paper", "num_clauses")):
+        path = folder / name / "train.parquet"
+        parquet.write_table(parquet.read_table(path).drop_columns([column]), path)
+        checksums[f"{name}/train.parquet"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    _edit_signature(folder, files=checksums)
+
+
 def _no_counts(folder: Path) -> None:
     _edit_signature(folder, counts=None)
 
@@ -169,7 +190,12 @@ def _removed(folder: Path) -> None:
     ("damage", "says"),
     [
         pytest.param(_other_format, "this version reads 'spider_compose hub folder 1'", id="format"),
-        pytest.param(_no_counts, "signature.json lacks counts", id="signature"),
+        pytest.param(
+            _no_counts, "signature.json was written by another version: it lacks counts", id="signature"
+        ),
+        pytest.param(_unknown_option, "was built by another version", id="option"),
+        pytest.param(_unknown_aligner, "was built by another version", id="aligner"),
+        pytest.param(_older_columns, "train.parquet was written by another version: it lacks ", id="columns"),
         pytest.param(_cut, "train.parquet has changed since it was built", id="cut"),
         pytest.param(_removed, "No such file or directory. Build it again.", id="removed"),
     ],

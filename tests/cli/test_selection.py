@@ -16,6 +16,7 @@ from spider_compose.cli.selection import (
     Row,
     Selection,
     clause_pattern,
+    confidence,
     select_from_folder,
     select_from_source,
     spread,
@@ -92,9 +93,10 @@ def test_unknown_database(select: Select) -> None:
         select(Filters(db_id="bakry"))
 
 
-def test_confidence_of_an_aligner_that_has_none(select: Select) -> None:
+def test_confidence_of_an_aligner_that_has_none(alignment: Callable[..., Row]) -> None:
+    row = alignment("a", ["a"], [("SELECT", "SELECT 1", [0])], [0])
     with pytest.raises(OptionError, match="gives no confidence"):
-        select(Filters(least_sure=3))
+        Filters(least_sure=3).chosen([row])
 
 
 def test_a_row_that_was_left_out_is_named_with_its_reason(write_corpus: Callable[..., Path]) -> None:
@@ -140,14 +142,24 @@ def test_two_aligners(tiny: Path) -> None:
     assert [line.count("aligner:") for line in selection.signature.splitlines()] == [1, 1]
 
 
-def test_the_least_sure_come_first_whichever_aligner_says_it(tiny: Path) -> None:
-    filters = Filters(least_sure=3)
-    selection = select_from_source(read_source(tiny), BuildOptions(), filters, ("keyword", "segment"))
-    found = [rows[1]["alignment_confidence"] for rows in selection.alignments]
-    assert len(found) == 3
-    assert found == sorted(found)
-    everything = select_from_source(read_source(tiny), BuildOptions(aligner="segment"), Filters())
-    assert found == sorted(rows[0]["alignment_confidence"] for rows in everything.alignments)[:3]
+def test_of_two_aligners_the_first_that_knows_decides_who_is_least_sure(tiny: Path) -> None:
+    both = ("keyword", "segment")
+    selection = select_from_source(read_source(tiny), BuildOptions(), Filters(least_sure=3), both)
+    found = [confidence(rows) for rows in selection.alignments]
+    everything = select_from_source(read_source(tiny), BuildOptions(), Filters(), both)
+    assert None not in found
+    assert found == sorted(confidence(rows) or 0.0 for rows in everything.alignments)[:3]
+
+
+@pytest.mark.parametrize(
+    ("confidences", "expected"), [([None, 0.5], 0.5), ([0.4, 0.5], 0.4), ([0.0, 0.5], 0.0), ([None], None)]
+)
+def test_confidence(
+    alignment: Callable[..., Row], confidences: list[float | None], expected: float | None
+) -> None:
+    clauses = [("SELECT", "SELECT 1", [0])]
+    rows = [alignment("a", ["a"], clauses, [0], alignment_confidence=value) for value in confidences]
+    assert confidence(rows) == expected
 
 
 @pytest.mark.parametrize(
@@ -165,8 +177,8 @@ def test_the_least_sure_come_first_whichever_aligner_says_it(tiny: Path) -> None
 def test_bounds_of_confidence(alignment: Callable[..., Row], filters: Filters, expected: list[int]) -> None:
     clauses = [("SELECT", "SELECT 1", [0])]
     rows = [
-        alignment("a", ["a"], clauses, [0], source_row=row, alignment_confidence=confidence)
-        for row, confidence in enumerate([0.5, None, 0.1, 1.0, 0.3])
+        alignment("a", ["a"], clauses, [0], source_row=row, alignment_confidence=value)
+        for row, value in enumerate([0.5, None, 0.1, 1.0, 0.3])
     ]
     assert [row["source_row"] for row in filters.chosen(rows)] == expected
 
