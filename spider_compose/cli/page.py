@@ -121,8 +121,8 @@ def _legend(selection: Selection) -> Markup:
     kinds = [element("li", kind, class_=f"chip {_class(kind)}") for kind in CLAUSE_TYPES if kind in there]
     shared = element("li", "said for two clauses", class_="chip shared a-select b-where")
     key = (
-        "Below a question, its words: what each was tagged for, and a line for the clause it went to. "
-        "A word that joins is in a text only with words on both its sides."
+        "Below a question, its words: what each was tagged for, and a line for the clause it went to; "
+        "one that joins needs words on both sides."
     )
     return join(
         element("ul", *kinds, shared, class_="legend", aria_label="Colours"), element("p", key, class_="key")
@@ -134,9 +134,7 @@ def _filters(selection: Selection) -> Markup:
     fields = [
         _field(
             "Text",
-            element(
-                "input", type="search", id="text", placeholder="words, table or column", autocomplete="off"
-            ),
+            element("input", type="search", id="text", placeholder="any words", autocomplete="off"),
         ),
         _field("Database", _choice("db", Counter(row["db_id"] for row in firsts))),
         _field("Clauses", _choice("pattern", Counter(_pattern(row) for row in firsts))),
