@@ -41,7 +41,9 @@ _WRAPPERS = frozenset(
         "offset",
     }
 )
-_ORDER = {name: place for place, name in enumerate(["this", "table", "expression", "expressions", "from_"])}
+_SELECTED = ("this", "table", "expression", "expressions", "from_")
+_CLAUSES = ("distinct", "joins", "where", "group", "having", "order", "limit", "offset")
+_ORDER = {name: place for place, name in enumerate((*_SELECTED, *_CLAUSES))}
 
 
 @lru_cache(maxsize=1)
@@ -123,13 +125,13 @@ def _node(node: exp.Expr, built: dict[int, Node], is_query: bool) -> Node:
 
 def _query(head: str, children: list[tuple[str, Node]]) -> Node:
     """One level per clause; what is selected and from where stand on the lowest."""
-    own = [(name, child) for name, child in children if name in _ORDER]
+    own = [(name, child) for name, child in children if name in _SELECTED]
     words = [head]
     for name, _ in own:
         words.extend(["___"] if name in _OWN else [name, "___"])
     node = Node(" ".join(words), tuple(child for _, child in own))
     for name, child in children:
-        if name not in _ORDER:
+        if name not in _SELECTED:
             node = Node(f"___ {name} ___", (node, child))
     return node
 

@@ -138,6 +138,6 @@ def divide(
         )
     parts: tuple[list[int], list[int]] = ([], [])
     for query in sorted(groups, key=lambda query: (len(query_tokens(query)), query)):
-        behind = len(parts[0]) * (1 - share) <= len(parts[1]) * share
+        behind = len(parts[0]) * (1 - share) <= len(parts[1]) * share + 1e-9  # equal, whatever the last bit
         parts[0 if behind else 1].extend(groups[query])
     return tuple(sorted(parts[0])), tuple(sorted(parts[1]))
