@@ -195,11 +195,21 @@ def _status(applied: int, missing: list[Finding], extras: bool) -> str:
 
 
 def _missing(rule: str, wanted: Filter, sql: SqlSpecification, question: Specification) -> Finding:
-    near = next((span for value, span in sql.literals if _altered(wanted, value)), None)
+    near = next((span for value, span in sql.literals if _altered(wanted, value)), None) or _other_number(wanted, sql)
     shown = wanted.span.of(question.text)
     if near is not None:
         return Finding("literal_altered", f"{shown!r} is written {near.of(sql.text)} in the query", wanted.span, near)
     return Finding(rule, f"no condition of the query holds {shown!r}", wanted.span, sql.whole)
+
+
+def _other_number(wanted: Filter, sql: SqlSpecification) -> Span | None:
+    """The condition that compares what the question compares, with another number."""
+    if wanted.kind != "number":
+        return None
+    for item in sql.filters:
+        if item.kind == "number" and item.operator == wanted.operator and item.words & wanted.words:
+            return item.span
+    return None
 
 
 def _altered(wanted: Filter, value: str) -> bool:

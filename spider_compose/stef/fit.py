@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.judges.rules import CONTEXT, Weights, amounts, context, findings
 from spider_compose.stef.rules import ApplicationRules
 from spider_compose.stef.score import Scorer
@@ -163,4 +166,16 @@ def weights(document: Mapping[str, Any]) -> Weights:
     return Weights.from_dict(document, "fit")
 
 
-Progress = Callable[[str], None]
+def table(path: str | Path | None = None) -> dict[str, Any]:
+    """A weights document to fit from: of a file, or the package's.
+
+    Raises:
+        SpiderComposeError: the file cannot be read or is no weights document.
+    """
+    source = Path(path) if path else resources.files("spider_compose.stef.judges").joinpath("weights.json")
+    try:
+        document: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SpiderComposeError(f"cannot read weights from {path}: {error}") from error
+    weights(document)
+    return document

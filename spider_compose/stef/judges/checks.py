@@ -151,7 +151,7 @@ def aggregation(pair: Pair) -> Iterator[Finding]:
 def grouping(pair: Pair) -> Iterator[Finding]:
     """"For each" without a GROUP BY, or a GROUP BY that neither the question nor a tolerance rule accepts."""
     if pair.question.grouping and not pair.sql.grouped and not pair.sql.windows:
-        if pair.question.aggregations:
+        if pair.question.aggregations or pair.sql.aggregations:
             item = pair.question.grouping[0]
             yield Finding("grouping_missing", f"{item.span.of(pair.question.text)!r} asks for a grouping", item.span, pair.sql.whole)
     if pair.question.grouping or pair.question.aggregations or pair.question.order:
@@ -348,8 +348,13 @@ def _picks(pair: Pair, function: str) -> bool:
     return any(o.direction == direction for o in pair.sql.order)
 
 
-def metrics(pair: Pair) -> Iterator[Finding]:
-    """A metric of the application rules whose function the query does not take."""
+def mappings(pair: Pair) -> Iterator[Finding]:
+    """A column mapping or metric of the application rules that the query does not follow."""
+    for name, phrase, columns in pair.rules.column_words:
+        spans = [pair.question.words.get(w) for w in sorted(phrase)]
+        if name in pair.rules.column_mappings and all(spans) and not any(c <= held for c in columns for held, _ in pair.sql.columns):
+            shown = ", ".join(pair.rules.column_mappings[name])
+            yield Finding("mapping_missing", f"{name!r} is {shown}", spans[0] or pair.question.whole, pair.sql.whole)
     present = {a.function for a in pair.sql.aggregations}
     for name, words, functions in pair.rules.metric_functions:
         spans = [pair.question.words.get(w) for w in sorted(words)]
@@ -386,6 +391,12 @@ def faults(pair: Pair) -> Iterator[Finding]:
             seen.add(fault.kind)
             message = FAULTS.get(fault.kind, "integers divided lose what is behind the point")
             yield Finding(fault.kind, message, pair.question.whole, fault.span)
+
+
+def no_table(pair: Pair) -> Iterator[Finding]:
+    """A query that reads no table answers no question about data."""
+    if not pair.sql.tables:
+        yield Finding("no_table", "the query reads no table", pair.question.whole, pair.sql.whole)
 
 
 def idle_table(pair: Pair) -> Iterator[Finding]:
@@ -448,6 +459,6 @@ def complexity(pair: Pair) -> Iterator[Finding]:
 CHECKS: tuple[Check, ...] = (
     select_star, projection_count, projection_unasked, projection_unmet, projection_of_condition, aggregation, grouping,
     grouping_by_name, ordering, superlative, limit, limit_one_of_ties, distinct, repeated_rows, set_operation,
-    negation_unasked, negation_by_row, percentage, definitions, metrics, faults, idle_table, table_unasked,
+    negation_unasked, negation_by_row, percentage, definitions, mappings, faults, no_table, idle_table, table_unasked,
     column_unasked, words_unmet, outer_join, complexity,
 )  # fmt: skip

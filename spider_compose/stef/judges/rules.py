@@ -31,6 +31,9 @@ FILTER_RULES = frozenset(
     "extra_null_filter".split()
 )
 
+# A query with a finding that costs this much is not one to use unseen: its confidence stays below that.
+DEFINITE = 0.8
+
 # What is no fault but makes a question harder; it moves the odds, in either direction.
 CONTEXT = ("enriched", "question_length", "required_filters")
 
@@ -45,6 +48,7 @@ class Weights:
         context: name of `CONTEXT` -> change of the odds per unit.
         verdicts: (verdict, least probability it is given at), from the best to the worst.
         confidence: (probability, gamma) points between which gamma is read off.
+        faultless: greatest probability a verdict is given by to a query with a definite fault (see `DEFINITE`).
     """
 
     intercept: float
@@ -52,6 +56,7 @@ class Weights:
     context: Mapping[str, float]
     verdicts: tuple[tuple[str, float], ...]
     confidence: tuple[tuple[float, float], ...]
+    faultless: float
     source: str = "default"
 
     @classmethod
@@ -68,6 +73,7 @@ class Weights:
                 {name: float(value) for name, value in document["context"].items()},
                 tuple((str(name), float(least)) for name, least in document["verdicts"]),
                 tuple((float(p), float(gamma)) for p, gamma in document["confidence"]),
+                float(document["faultless"]),
                 source,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -89,7 +95,7 @@ class Weights:
     @cached_property
     def digest(self) -> str:
         """Eight hexadecimal digits that change with every weight, for the signature."""
-        parts = [self.intercept, sorted(self.rules.items()), sorted(self.context.items()), self.verdicts, self.confidence]
+        parts = [self.intercept, sorted(self.rules.items()), sorted(self.context.items()), self.verdicts, self.confidence, self.faultless]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
 
@@ -149,6 +155,8 @@ class RulesJudge:
         everything = base - sum(costs.values())
         beyond = base - sum(cost for rule, cost in costs.items() if rule not in FILTER_RULES)
         p = probability(beyond)
+        if any(cost >= DEFINITE and rule not in FILTER_RULES for rule, cost in costs.items()):
+            p = min(p, weights.faultless)
         seen: set[str] = set()
         shares = []
         for finding in found:

@@ -360,6 +360,8 @@ def top_k(draft: Draft) -> None:
     for pattern in (
         rf"\b(?P<sup>top|first|last|best|bottom|lowest|highest|largest|most|least|fewest)[\s-]+{number}(?![\w%-])(?!\s*(?:quarter|year|month|day)s?\b)",
         rf"\b{number}\s+(?:\w+\s+)?(?P<sup>{best}|\w+est)\b",
+        # "which three stores have the most visitors"
+        rf"\b(?:which|what|the|are|list|find|show|name|give)\s+{number}\s+\w+s\b[^.?!;]{{0,80}}?\b(?<!at )(?P<sup>{best})\b",
     ):
         for match in re.finditer(pattern, draft.asked, re.I):
             if not draft.free(*match.span("k")) or draft.limit is not None:

@@ -426,6 +426,8 @@ class _Reader:
             scope.sources[(getattr(node, "alias", "") or f"?{len(scope.sources)}").lower()] = None
 
     def _joins(self, joins: Sequence[Any], scope: _Scope, select: Any, depth: int) -> None:
+        from sqlglot import exp
+
         self.joins += len(joins)
         for join in joins:
             self.outer_joins += (join.side or "").upper() in ("LEFT", "RIGHT", "FULL")
@@ -435,6 +437,8 @@ class _Reader:
             elif using:
                 for alias in scope.sources:
                     scope.joined[alias] = scope.joined.get(alias, 0) + 1
+            elif isinstance(join.this, (exp.Lateral, exp.Unnest)):
+                pass  # they see the tables before them
             elif not select.args.get("where") and (join.method or "").upper() != "NATURAL":
                 self.faults.append(Mark("cross_join", self._node_span(join.this)))
 
@@ -556,7 +560,7 @@ class _Reader:
             operator = "exists"
         elif operator in ("like", "ilike"):
             operator = "like" if any("%" in self.source[s.start : s.end] for _, s, _ in reading.values) else "="
-        if operator == "!=":
+        if operator == "!=" or node.args.get("negate"):  # NOT LIKE is a Like with a sign
             negated = not negated
         if negated:
             self.marks["negation"].append(Mark(operator or "not", span))
@@ -724,7 +728,17 @@ class _Reader:
             self.faults += [Mark("foreign_function", span) for span in _foreign(text, self.dialect)]
 
     def _span(self, reading: _Reading) -> Span:
-        return Span(reading.start, reading.end) if reading.end >= 0 else Span(0, len(self.source))
+        return self._closed(reading.start, reading.end) if reading.end >= 0 else Span(0, len(self.source))
+
+    def _closed(self, start: int, end: int) -> Span:
+        """A span with the closing brackets that belong to it: brackets have no place in the tree."""
+        text = self.source[start:end]
+        for _ in range(text.count("(") - text.count(")")):
+            after = re.compile(r"\s*\)").match(self.source, end)
+            if after is None:
+                break
+            end = after.end()
+        return Span(start, end)
 
     def _cover(self, reading: _Reading, node: Any) -> None:
         span = self._node_span(node)
@@ -739,7 +753,7 @@ class _Reader:
             for below in _walk(node):
                 if "start" in below.meta:
                     start, end = min(start, below.meta["start"]), max(end, below.meta["end"] + 1)
-        return Span(start, end) if end >= 0 else Span(0, len(self.source))
+        return self._closed(start, end) if end >= 0 else Span(0, len(self.source))
 
 
 def _foreign(text: str, dialect: str) -> list[Span]:

@@ -1,0 +1,44 @@
+"""The command line of the score: `stef score`, `explain`, `validate-rules`, `fit`, `install-metric`.
+
+JSON goes to stdout, everything for people to stderr; bad input ends with its message and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from spider_compose.errors import SpiderComposeError
+from spider_compose.stef.cli import explain, fit, install_metric, score, validate_rules
+
+COMMANDS = (score, explain, validate_rules, fit, install_metric)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = argparse.ArgumentParser(prog="stef", description="Score SQL that an agent wrote for a question.")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.register(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except SpiderComposeError as error:
+        print(f"stef: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stef: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader has enough ("stef score ... | head"); keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code

@@ -1,0 +1,72 @@
+"""`stef score FILE`: one JSON line per row on stdout, a summary on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from spider_compose.stef.cli import rows as row_files
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    command = commands.add_parser("score", help="score a file of queries", description=__doc__)
+    command.add_argument("file", metavar="FILE", help="JSON Lines, CSV or Parquet with a question and the SQL in each row")
+    row_files.add_arguments(command)
+    add_scorer_arguments(command)
+    command.add_argument("--output", metavar="PATH", help="write the lines there (default: stdout)")
+    command.add_argument("--summary", metavar="PATH", help="write the summary there as JSON as well")
+    command.add_argument("--brief", action="store_true", help="leave reasons and enrichment out of the lines")
+    command.set_defaults(run=run)
+
+
+def add_scorer_arguments(command: argparse.ArgumentParser) -> None:
+    """The options that move a score."""
+    command.add_argument("--rules", metavar="PATH", help="application rules (R_app), a JSON file")
+    command.add_argument("--dialect", help="SQL dialect of rows that name none (default: that of the rules, or auto)")
+    command.add_argument("--judge", default="rules", help="the judge (default: rules)")
+    command.add_argument("--weights", metavar="PATH", help="weights of the judge, written by `stef fit`")
+
+
+def scorer(options: argparse.Namespace) -> Any:
+    """The scorer the options describe."""
+    from dataclasses import replace
+
+    from spider_compose.stef.judges.rules import Weights
+    from spider_compose.stef.rules import ApplicationRules
+    from spider_compose.stef.score import Scorer
+
+    rules = ApplicationRules.read(options.rules)
+    if options.dialect:
+        rules = replace(rules, dialect=options.dialect)
+    weights = Weights.read(options.weights) if options.weights else None
+    return Scorer(rules, options.judge, weights)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score the file."""
+    from contextlib import ExitStack
+    from itertools import tee
+
+    from spider_compose.stef.score import Summary
+
+    used, summary = scorer(options), Summary()
+    # `tee` holds back one batch, no more: results come in the order of the rows.
+    first, second = tee(row_files.read_rows(options, Path(options.file)))
+    with ExitStack() as stack:
+        out = stack.enter_context(open(options.output, "w", encoding="utf-8")) if options.output else sys.stdout
+        for number, (row, result) in enumerate(zip(first, used.score_rows(second), strict=True)):
+            summary.add(result)
+            values = result.as_dict()
+            if options.brief:
+                values = {k: v for k, v in values.items() if k not in ("reasons", "enrichment", "tolerances")}
+            # Rows that carry their own number keep it.
+            print(json.dumps({"row": row.get("row", number), **values}, ensure_ascii=False), file=out)
+    report = {**summary.as_dict(), "signature": used.signature}
+    if options.summary:
+        Path(options.summary).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(report, indent=2), file=sys.stderr)
+    return 0
