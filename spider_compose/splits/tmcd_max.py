@@ -40,9 +40,8 @@ BATCH = (0.2, 0.002)
 """Rows exchanged in the first and the last round, as a share of `rest`; in between geometric."""
 NOISE = (3.0, 0.03)
 """Scale of the noise in the first and the last round, in units of 1 / rows of `rest` of a relative change."""
-_TICKS = (
-    1e9  # ranks are compared in whole ticks, so that the last bit of a sum does not decide on any machine
-)
+# Ranks are compared in whole ticks, so that the last bit of a sum decides on no machine.
+_TICKS = 1e9
 
 
 def maximise(
