@@ -6,8 +6,9 @@
     python benchmarks/alignment.py reliability           # does alignment_confidence order and predict?
     python benchmarks/alignment.py quality               # faults that need no annotation, on all pairs
 
-Data: the folder named by SPIDER_COMPOSE_SHARED (default: `shared` beside the repository) with `spider/` (Parquet and
-tables.json) and `gold/` (clause_alignment.jsonl and its scorer score_alignment.py; Spider-SS, Gan et al. 2022).
+Data: the folder named by SPIDER_COMPOSE_SHARED (default: `shared` beside the repository) with `spider/`
+(Parquet and tables.json) and `gold/` (clause_alignment.jsonl and its scorer score_alignment.py; Spider-SS,
+Gan et al. 2022).
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from typing import Any
 from spider_compose.alignment import ALIGNERS, Alignment, Word
 from spider_compose.alignment.confidence import between, sign
 from spider_compose.alignment.evidence import ClauseWords, EvidenceWeights, clause_words
-from spider_compose.alignment.segmentation import SegmentationCosts, segment
+from spider_compose.alignment.lattice import SegmentationCosts
+from spider_compose.alignment.segmentation import segment
 from spider_compose.alignment.words import read_words
 from spider_compose.source import read_source
 from spider_compose.sql.clauses import split_clauses
@@ -135,18 +137,22 @@ def cross_validate(start: SegmentationCosts) -> None:
     first, second = halves(annotated())
     for name, tune, test in (("A", first, second), ("B", second, first)):
         costs = tuned(tune, start)
-        moved = {f.name: getattr(costs, f.name) for f in fields(costs) if getattr(costs, f.name) != getattr(start, f.name)}
+        moved = {
+            f.name: getattr(costs, f.name)
+            for f in fields(costs)
+            if getattr(costs, f.name) != getattr(start, f.name)
+        }
         print(f"tuned on half {name}: {moved}")
         show("  on the tuned half", score(segmenter(costs), tune))
         show("  on the other half", score(segmenter(costs), test))
         show("  as released, on the other half", score(segmenter(SegmentationCosts()), test))
 
 
-# --- Ablation ------------------------------------------------------------------------------------------------
+# --- Ablation ----------------------------------------------------------------------------------------------
 
 FLAT = SegmentationCosts(
-    relative=2.0, past_relative=0.0, participle=2.0, preposition=2.0, verb=2.0, conjunction=2.0, coordination=2.0,
-    elsewhere=2.0, inside_phrase=0.0,
+    relative=2.0, past_relative=0.0, participle=2.0, preposition=2.0, verb=2.0, conjunction=2.0,
+    coordination=2.0, elsewhere=2.0, inside_phrase=0.0,
 )  # fmt: skip
 
 
@@ -178,7 +184,7 @@ def ablations() -> dict[str, SegmentationCosts]:
     }  # fmt: skip
 
 
-# --- Reliability -----------------------------------------------------------------------------------------------
+# --- Reliability -------------------------------------------------------------------------------------------
 
 
 def row_f1(row: Row, found: Alignment) -> float | None:
@@ -238,10 +244,14 @@ def calibration(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def reliability() -> None:
-    """By tenths of the confidence, calibrated on the other half of the databases: mean confidence and mean F1."""
+    """Mean confidence, calibrated on the other half of the databases, and mean F1, by tenths."""
     for name in ALIGNERS:
         first, second = (signs(name, half) for half in halves(annotated()))
-        crossed = [(between(calibration(fit), x), y) for fit, test in ((first, second), (second, first)) for x, y in test]
+        crossed = [
+            (between(calibration(fit), x), y)
+            for fit, test in ((first, second), (second, first))
+            for x, y in test
+        ]
         crossed.sort(key=lambda point: point[0])
         print(f"{name}: calibration on all {calibration(first + second)}")
         print("  cross-validated: tenth, mean confidence, mean F1")
@@ -251,9 +261,13 @@ def reliability() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("mode", choices=("score", "cross-validate", "ablate", "reliability", "quality"))
-    parser.add_argument("--flat-start", action="store_true", help="cross-validate: tune from flat switch costs")
+    parser.add_argument(
+        "--flat-start", action="store_true", help="cross-validate: tune from flat switch costs"
+    )
     args = parser.parse_args(arguments)
     if args.mode == "score":
         for name, aligner in ALIGNERS.items():

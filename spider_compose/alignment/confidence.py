@@ -1,8 +1,8 @@
 """How sure an alignment is: `alignment_confidence`, an estimate of the share of words in the right clause.
 
 Three signs speak for an alignment: that the other aligner, with its other method, finds the same words; that
-segmentation finds no rival (the probability of its best path among all paths); that the clauses are few. Their sum
-is mapped to the mean clause F1 that questions with such a sum had against human annotations.
+segmentation finds no rival (the probability of its best path among all paths); that the clauses are few.
+Their sum is mapped to the mean clause F1 that questions with such a sum had against human annotations.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from spider_compose.alignment.records import Alignment
 # `benchmarks/alignment.py reliability`.
 CALIBRATION: Mapping[str, tuple[tuple[float, float], ...]] = {
     "keyword": (
-        (-0.2, 0.4), (0.48, 0.7), (0.61, 0.86), (0.64, 0.88), (0.69, 0.92), (0.76, 0.92), (0.83, 0.94), (0.88, 0.97),
-        (0.95, 0.99), (1.0, 1.0),
+        (-0.2, 0.4), (0.48, 0.7), (0.61, 0.86), (0.64, 0.88), (0.69, 0.92), (0.76, 0.92), (0.83, 0.94),
+        (0.88, 0.97), (0.95, 0.99), (1.0, 1.0),
     ),
     "segment": (
-        (-0.2, 0.4), (0.48, 0.88), (0.61, 0.91), (0.68, 0.95), (0.76, 0.98), (0.84, 0.99), (0.95, 0.99), (1.0, 1.0),
+        (-0.2, 0.4), (0.48, 0.88), (0.61, 0.91), (0.68, 0.95), (0.76, 0.98), (0.84, 0.99), (0.95, 0.99),
+        (1.0, 1.0),
     ),
 }  # fmt: skip
 

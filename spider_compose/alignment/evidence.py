@@ -1,8 +1,8 @@
 """Which words of a question can be said of which clause: the candidates of section 3.2.1.
 
-A clause's SQL gives its *specific* words: names of tables and columns (in the schema's readable form), values,
-and the English of its functions, comparisons and directions. Its type gives *general* words ("each", "sorted").
-Both aligners read the same evidence; all vocabulary and all weights are in this module.
+A clause's SQL gives its *specific* words: names of tables and columns (in the schema's readable form),
+values, and the English of its functions, comparisons and directions. Its type gives *general* words ("each",
+"sorted"). Both aligners read the same evidence; all vocabulary and all weights are in this module.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ FUNCTION_WORDS: Mapping[str, str] = {
     ">=": "at least more or after above",
     "<=": "at most less or before below",
     "!=": "not other than except n't",
-    "DESC": "descending decreasing reverse high highest large largest most latest recent oldest top biggest greatest "
-    "longest best maximum common popular frequent heaviest tallest expensive last",
-    "ASC": "ascending increasing alphabetical alphabetically lexicographic lexicographical low lowest small smallest "
-    "least fewest earliest youngest shortest cheapest minimum lightest first worst",
+    "DESC": "descending decreasing reverse high highest large largest most latest recent oldest top biggest "
+    "greatest longest best maximum common popular frequent heaviest tallest expensive last",
+    "ASC": "ascending increasing alphabetical alphabetically lexicographic lexicographical low lowest small "
+    "smallest least fewest earliest youngest shortest cheapest minimum lightest first worst",
     "LIMIT": "top first most least single",
 }
 
 # Clause type -> words that often open or belong to it, whatever it holds.
 GENERAL_WORDS: Mapping[str, str] = {
-    "SELECT": "what which who how many find list show give return tell display me name identify please report",
+    "SELECT": "what which who how many find list show give return tell display me name identify please "
+    "report",
     "WHERE": "whose who that where with in have has had of is are was were when located named called",
     "GROUP BY": "each every per for by group grouped corresponding",
-    "ORDER BY": "order ordered sort sorted by from ranked rank descending ascending alphabetical alphabetically most "
-    "least top highest lowest",
+    "ORDER BY": "order ordered sort sorted by from ranked rank descending ascending alphabetical "
+    "alphabetically most least top highest lowest",
     "INTERSECT": "both and also as well",
     "UNION": "or either and",
     "EXCEPT": "but not except without never no excluding n't",
@@ -101,7 +102,9 @@ NUMBER_WORDS = {
 
 ORDINALS = {
     str(value): word
-    for value, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
+    for value, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
+    )
 }
 
 _FUNCTION_TAGS = frozenset("CC DT EX IN MD PDT POS PRP PRP$ RP TO WDT WP WP$ WRB".split())
@@ -109,7 +112,7 @@ _FUNCTION_LEMMAS = frozenset("be have do".split())
 
 
 def is_function_word(word: Word) -> bool:
-    """Whether a word has a grammatical task only: determiner, preposition, pronoun, conjunction, auxiliary."""
+    """Whether a word has a grammatical task only: determiner, preposition, pronoun, auxiliary, ..."""
     return word.tag in _FUNCTION_TAGS or word.lemma in _FUNCTION_LEMMAS
 
 
@@ -124,13 +127,14 @@ class EvidenceWeights:
         value: a string or number of the clause.
         column: a column that the clause names.
         table: a table that the clause names.
-        joined: a table that SELECT joins but takes no column of (where its columns say which table they are of),
-            or a column of a join's condition.
-        qualifier: the table of a column that the clause names (`T1` in `T1.age`), every table of the query for `count(*)`.
+        joined: a table that SELECT joins but takes no column of (where its columns say which table they are
+            of), or a column of a join's condition.
+        qualifier: the table of a column that the clause names (`T1` in `T1.age`), every table of the query
+            for `count(*)`.
         function: the English of a function, comparison or direction.
         general: a word that often belongs to a clause of the type.
-        near: share of its kind's weight that a word gets which is none of these but nearly one: derived from it
-            ("Asian"), misspelled ("popuation"), or its adjective ("oldest" of `age`).
+        near: share of its kind's weight that a word gets which is none of these but nearly one: derived from
+            it ("Asian"), misspelled ("popuation"), or its adjective ("oldest" of `age`).
     """
 
     value: float = 4.0
@@ -188,8 +192,8 @@ def _value_forms(value: str) -> frozenset[str]:
     parts = _VALUE_PART.findall(value.lower())
     forms = {form for part in parts for form in (part, stem(part))}
     for part in parts:
-        forms |= {NUMBER_WORDS[part]} if part in NUMBER_WORDS else set()
-        forms |= set(CODES[part].split()) if part in CODES else set()
+        forms |= {names[part] for names in (NUMBER_WORDS, ORDINALS) if part in names}
+        forms |= set(CODES.get(part, "").split())
     return frozenset(forms)
 
 
@@ -204,7 +208,9 @@ _KEYWORDS = {"DISTINCT", "NOT", "LIKE", "BETWEEN", "OR", "AND", "DESC", "ASC", "
 _VALUE_BEFORE = {"EQ", "NEQ", "GT", "LT", "GTE", "LTE", "LIKE", "IN", "L_PAREN", "COMMA", "BETWEEN", "AND"}
 
 
-def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqlite") -> tuple[ClauseWords, ...]:
+def clause_words(
+    clauses: Sequence[Clause], schema: Schema, dialect: str = "sqlite"
+) -> tuple[ClauseWords, ...]:
     """Candidate words of each clause of one query.
 
     Args:
@@ -224,7 +230,12 @@ def clause_words(clauses: Sequence[Clause], schema: Schema, dialect: str = "sqli
         for position, token in enumerate(own):
             before = own[position - 1].token_type.name if position else ""
             kind, forms = _candidate(token, before, aliases, names)
-            if kind == "table" and clause.type == "SELECT" and qualifiers and token.text.lower() not in qualifiers:
+            if (
+                kind == "table"
+                and clause.type == "SELECT"
+                and qualifiers
+                and token.text.lower() not in qualifiers
+            ):
                 kind = "joined"
             if kind == "column" and conditions[position]:
                 kind = "joined"
@@ -275,7 +286,7 @@ def _candidate(
 
 def _aliases(tokens: Sequence[Any]) -> Iterable[tuple[str, str]]:
     """Aliases of tables, each with its table (or what stands before `AS`)."""
-    for table, before, token in zip(tokens, tokens[1:], tokens[2:]):
+    for table, before, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if before.token_type.name == "ALIAS":
             yield token.text.lower(), table.text.lower()
 
@@ -296,7 +307,7 @@ def _qualifiers(
     """Tables whose columns are named with them (`T1.age`) in a clause, conditions of joins left out."""
     names = [
         token.text.lower()
-        for token, after, joins in zip(tokens, tokens[1:], conditions)
+        for token, after, joins in zip(tokens, tokens[1:], conditions, strict=False)
         if after.token_type.name == "DOT" and not joins
     ]
     return frozenset(aliases.get(name, name) for name in names)
@@ -313,7 +324,10 @@ class _SchemaNames:
     @staticmethod
     @lru_cache(maxsize=4096)
     def of(schema: Schema) -> _SchemaNames:
-        tables = {table.name.lower(): _forms(table.words) | _forms(readable_name(table.name)) for table in schema.tables}
+        tables = {
+            table.name.lower(): _forms(table.words) | _forms(readable_name(table.name))
+            for table in schema.tables
+        }
         columns: dict[str, frozenset[str]] = {}
         for table in schema.tables:
             for column in table.columns:
@@ -363,7 +377,9 @@ def _add_near(
 ) -> None:
     attributes = _ATTRIBUTES.get(word.lemma, frozenset())
     found = [
-        "column" if attributes & c.words["column"] else next((k for k in kinds if nearly(word, c.words[k])), None)
+        "column"
+        if attributes & c.words["column"]
+        else next((k for k in kinds if nearly(word, c.words[k])), None)
         for c in candidates
     ]
     sharing = sum(kind is not None for kind in found)
@@ -385,13 +401,14 @@ _ENDINGS = re.compile(r"(ian|ese|ish|an|y|e|a)$")
 
 @lru_cache(maxsize=65536)
 def _derived(first: str, second: str) -> bool:
-    """"Asia" and "Asian", "reverse" and "reversed", "Italy" and "Italian"."""
+    """Whether one word stems from the other: "Asia" and "Asian", "Italy" and "Italian"."""
     short, long = sorted((first, second), key=len)
     if len(short) < 4 or not (short + long).isalpha():
         return False
-    return long.startswith(short) and len(long) - len(short) <= 3 or (
-        len(root := _ENDINGS.sub("", short)) > 3 and root == _ENDINGS.sub("", long)
-    )
+    if long.startswith(short) and len(long) - len(short) <= 3:
+        return True
+    root = _ENDINGS.sub("", short)
+    return len(root) > 3 and root == _ENDINGS.sub("", long)
 
 
 @lru_cache(maxsize=65536)
@@ -400,12 +417,11 @@ def _misspelled(first: str, second: str) -> bool:
     short, long = sorted((first, second), key=len)
     if len(short) < 7 or len(long) - len(short) > 1:
         return False
-    at = next((i for i, (a, b) in enumerate(zip(short, long)) if a != b), len(short))
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return short[at:] == long[at + 1 :]
-    return short[at + 1 :] == long[at + 1 :] or short[at : at + 2] == long[at : at + 2][::-1] and (
-        short[at + 2 :] == long[at + 2 :]
-    )
+    swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    return swapped or short[at + 1 :] == long[at + 1 :]
 
 
 def _drop_lone_function_words(
@@ -415,7 +431,7 @@ def _drop_lone_function_words(
     candidate: ClauseWords,
     weights: EvidenceWeights,
 ) -> None:
-    """"of" in the value 'A Love of a Lifetime' speaks for it only in a run of words of the value."""
+    """A function word, as "of" in the value 'A Love of a Lifetime', speaks only in a run of its words."""
     general = candidate.words["general"] | candidate.words["function"]
     start = 0
     for position in range(len(words) + 1):
@@ -427,7 +443,15 @@ def _drop_lone_function_words(
         start = position + 1
     named = frozenset().union(*(candidate.words[kind] for kind in ("column", "table", "joined")))
     for position, word in enumerate(words):
-        if is_function_word(word) and forms[position] & named and not forms[position] & candidate.words["value"]:
-            near = (forms[at] & named for at in (position - 1, position + 1) if 0 <= at < len(words) and not is_function_word(words[at]))
+        if (
+            is_function_word(word)
+            and forms[position] & named
+            and not forms[position] & candidate.words["value"]
+        ):
+            near = (
+                forms[at] & named
+                for at in (position - 1, position + 1)
+                if 0 <= at < len(words) and not is_function_word(words[at])
+            )
             if not any(near):
                 row[position] = weights.general if forms[position] & general else 0.0

@@ -1,7 +1,8 @@
 """Keyword tagging (section 3.2.1): each word of a question gets the clause it speaks for, or none.
 
-First the plain tags, from the evidence alone; then the adjustment rules, in the order of `ADJUSTMENTS`. The paper
-names adjustments by context and position without listing them; these are ours, each with its reason and an example.
+First the plain tags, from the evidence alone; then the adjustment rules, in the order of `ADJUSTMENTS`. The
+paper names adjustments by context and position without listing them; these are ours, each with its reason and
+an example.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Tagging:
     tags: list[int]
 
     def column(self, position: int) -> list[float]:
+        """The evidence of one word, by clause."""
         return [row[position] for row in self.evidence]
 
     def nearest_tag(self, position: int, step: int) -> int:
@@ -60,7 +62,9 @@ def keyword_tagging(
     Returns:
         Per word a clause index, or -1 where no clause has a claim.
     """
-    tagging = Tagging(words, types, evidence, [_plain_tag([row[i] for row in evidence]) for i in range(len(words))])
+    tagging = Tagging(
+        words, types, evidence, [_plain_tag([row[i] for row in evidence]) for i in range(len(words))]
+    )
     if len(types) == 1:
         return (0,) * len(words)
     for rule in ADJUSTMENTS:
@@ -93,7 +97,7 @@ def opening_words(tagging: Tagging) -> None:
 
 
 def contested_words(tagging: Tagging) -> None:
-    """A word that several clauses claim equally goes with the tagged word before it, if that clause claims it.
+    """A word that several clauses claim equally goes with the tagged word before it, if it claims it too.
 
     Reason: fragments are contiguous; a column named twice is said where its clause is being said.
     Example: "age" in "... singers whose *age* is above 40", where SELECT and WHERE both hold `age`.
@@ -207,14 +211,16 @@ def end_of_sentence(tagging: Tagging) -> None:
             continue
         others = [position for position in range(start, end) if tagging.tags[position] > 0]
         tail = range(others[-1] + 1, end + 1) if others else ()
-        if not any(tagging.evidence[0][i] > table or tagging.words[i].tag in ("WP", "WRB", "WDT") for i in tail):
+        if not any(
+            tagging.evidence[0][i] > table or tagging.words[i].tag in ("WP", "WRB", "WDT") for i in tail
+        ):
             for position in tail:
                 tagging.tags[position] = tagging.tags[others[-1]]
         start = end + 1
 
 
 def question_sentence(tagging: Tagging) -> None:
-    """Where a later sentence asks ("List ...", "Show ..."), it is SELECT's and the sentences before it are not.
+    """A later sentence that asks ("List ...", "Show ...") is SELECT's and the sentences before it are not.
 
     Reason: such questions say first which rows are meant, then what to return.
     Example: "Which professionals live in Indiana? *List their ids.*"

@@ -32,10 +32,11 @@ class Alignment:
         tags: per word the clause index that keyword tagging gave it (3.2.1), or -1.
         clause_token_ids: per clause the sorted 0-based ids of its words (3.2.2). Together the clauses hold
             every word of the question; clauses may share words.
-        joining_ids: sorted ids of words that only join two clauses' words ("in 2014 *and* in 2015"); a text has
-            them only where it has both.
-        confidence: 0 to 1, or None where nothing says it. Of an aligner alone the probability of its result, of
-            `align` the calibrated estimate of the share of words in the right clause (see `confidence.py`).
+        joining_ids: sorted ids of words that only join two clauses' words ("in 2014 *and* in 2015"); a text
+            has them only where it has both.
+        confidence: 0 to 1, or None where nothing says it. Of an aligner alone the probability of its result,
+            of `align` the calibrated estimate of the share of words in the right clause (see
+            `confidence.py`).
     """
 
     tags: tuple[int, ...]

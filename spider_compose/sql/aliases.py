@@ -1,4 +1,4 @@
-"""Aliases of tables in clauses that stand without their FROM: `WHERE T1.age > 20` -> `WHERE singer.age > 20`."""
+"""Aliases in clauses that stand without their FROM: `WHERE T1.age > 20` -> `WHERE singer.age > 20`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,42 @@ if TYPE_CHECKING:
 
 # Token types that end a list of tables; what follows is a condition or another clause.
 _ENDS_FROM = {"WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "INTERSECT", "UNION", "EXCEPT", "SELECT"}
-_NO_ALIAS = {"ON", "USING", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "JOIN", "OUTER", "SEMICOLON"}
+_NO_ALIAS = {
+    "ON",
+    "USING",
+    "CROSS",
+    "INNER",
+    "LEFT",
+    "RIGHT",
+    "FULL",
+    "NATURAL",
+    "JOIN",
+    "OUTER",
+    "SEMICOLON",
+}
 
 
 @dataclass
 class _Scope:
     """The tables one SELECT reads: what a qualifier can stand for."""
 
-    tables: dict[str, str | None] = field(default_factory=dict)  # alias or name, lower case -> table as written
+    tables: dict[str, str | None] = field(
+        default_factory=dict
+    )  # alias or name, lower case -> table as written
     reads: list[str] = field(default_factory=list)  # every table, lower case, as often as it is read
 
 
 def resolve_aliases(clauses: Sequence[Clause], dialect: str = "sqlite") -> tuple[Clause, ...]:
     """Name tables instead of aliases in all clauses but the first, whose FROM they come from.
 
-    >>> select, where = Clause("SELECT", "SELECT T1.a FROM t AS T1", 0, 0), Clause("WHERE", "WHERE T1.b = 1", 0, 0)
-    >>> resolve_aliases((select, where))[1].sql
-    'WHERE t.b = 1'
+    >>> from spider_compose.sql.clauses import split_clauses
+    >>> [clause.sql for clause in resolve_aliases(split_clauses("SELECT T1.a FROM t AS T1 WHERE T1.b = 1"))]
+    ['SELECT T1.a FROM t AS T1', 'WHERE t.b = 1']
 
-    Only qualifiers that mean the outer query's tables are replaced; a nested query keeps its own aliases, and white
-    space and case stay as they are. An alias stays where a table's name could not replace it: the table is read
-    twice (a self join), the alias is of a nested query, or a nested query would take the name for its own table.
+    Only qualifiers that mean the outer query's tables are replaced; a nested query keeps its own aliases, and
+    white space and case stay as they are. An alias stays where a table's name could not replace it: the table
+    is read twice (a self join), the alias is of a nested query, or a nested query would take the name for its
+    own table.
 
     Args:
         clauses: all clauses of one query, see `split_clauses`.
@@ -49,7 +64,10 @@ def resolve_aliases(clauses: Sequence[Clause], dialect: str = "sqlite") -> tuple
     }
     if not names:
         return tuple(clauses)
-    return (clauses[0], *(replace(one, sql=_resolved(one.sql, engine.tokenize(one.sql), names)) for one in clauses[1:]))
+    return (
+        clauses[0],
+        *(replace(one, sql=_resolved(one.sql, engine.tokenize(one.sql), names)) for one in clauses[1:]),
+    )
 
 
 def _resolved(sql: str, tokens: Sequence[Token], names: dict[str, str]) -> str:
@@ -87,7 +105,9 @@ def _nested_queries(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for position, token in enumerate(tokens):
         kind = token.token_type.name
         depth += (kind == "L_PAREN") - (kind == "R_PAREN")
-        while open_ and (depth < open_[-1][0] or (depth == open_[-1][0] and kind in ("INTERSECT", "UNION", "EXCEPT"))):
+        while open_ and (
+            depth < open_[-1][0] or (depth == open_[-1][0] and kind in ("INTERSECT", "UNION", "EXCEPT"))
+        ):
             spans.append((open_.pop()[1], position))
         if kind == "SELECT":
             open_.append((depth, position))
@@ -96,32 +116,22 @@ def _nested_queries(tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
 def _read_tables(tokens: Sequence[Token], sql: str, scope: _Scope) -> None:
     """Fill a scope with the tables and aliases of the FROM at the first level of a SELECT."""
-    depth, expects = 0, False
-    position = 0
+    depth, position, inside, expects = 0, 0, False, False
     while position < len(tokens):
-        token = tokens[position]
-        kind = token.token_type.name
-        if kind == "L_PAREN":
-            if depth == 0 and expects:  # FROM (SELECT ...) AS T1
-                position = _closing(tokens, position)
-                position, alias = _alias(tokens, position + 1)
-                if alias:
-                    scope.tables[alias] = None
-                expects = False
-                continue
-            depth += 1
-        elif kind == "R_PAREN":
-            depth -= 1
-        elif depth == 0 and kind in ("FROM", "JOIN", "STRAIGHT_JOIN"):
-            expects = True
-        elif depth == 0 and kind == "COMMA" and scope.reads:
-            expects = True
-        elif depth == 0 and kind in _ENDS_FROM and scope.reads:
-            return
-        elif depth == 0 and expects:
-            position = _read_table(tokens, position, sql, scope)
+        kind = tokens[position].token_type.name
+        if expects and kind == "L_PAREN":  # FROM (SELECT ...) AS T1
+            position, alias = _alias(tokens, _closing(tokens, position) + 1)
+            scope.tables.update({alias: None} if alias else {})
             expects = False
             continue
+        if expects:
+            position, expects = _read_table(tokens, position, sql, scope), False
+            continue
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
+        if depth == 0 and inside and kind in _ENDS_FROM:
+            return
+        inside = inside or (depth == 0 and kind == "FROM")
+        expects = depth == 0 and inside and kind in ("FROM", "JOIN", "STRAIGHT_JOIN", "COMMA")
         position += 1
 
 
