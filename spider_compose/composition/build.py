@@ -106,25 +106,72 @@ class Build:
     signature: str
 
 
-def build(source: Source, options: BuildOptions = BuildOptions(), progress: bool = False) -> Build:
+@dataclass(frozen=True)
+class Analysis:
+    """A source's pairs with their clauses and words: what every aligner starts from.
+
+    Attributes:
+        pairs: by part of the source, (pair, its clauses, the words of its question) of each usable pair.
+        left_out: rows of the source that could not be used so far, those of reading included.
+    """
+
+    pairs: Mapping[str, list[tuple[SourcePair, tuple[Clause, ...], tuple[Word, ...]]]]
+    left_out: tuple[LeftOut, ...]
+
+
+def analyse(source: Source, options: BuildOptions = BuildOptions(), progress: bool = False) -> Analysis:
+    """Cut the queries into clauses and read the words of the questions.
+
+    Builds that differ in their aligner alone can share the result.
+
+    Args:
+        options: its `dialect`, `spacy_model` and `strict` count.
+        progress: show progress bars where standard error is a terminal.
+
+    Raises:
+        SourceError: `options.strict`, and a query cannot be cut.
+        MissingExtraError: spaCy or its model is not installed.
+    """
+    left_out = list(source.left_out)
+    cut = lru_cache(maxsize=None)(split_clauses)
+    analysed = {}
+    for part, pairs in source.pairs.items():
+        usable: list[tuple[SourcePair, tuple[Clause, ...]]] = []
+        for pair in pairs:
+            try:
+                usable.append((pair, cut(pair.query, options.dialect)))
+            except ClauseError as error:
+                _leave_out(pair, "the query cannot be cut into clauses", error, options, left_out)
+        questions = _with_progress([pair.question for pair, _ in usable], f"reading {part}", progress)
+        words = read_words(questions, options.spacy_model)
+        analysed[part] = [(pair, clauses, own) for (pair, clauses), own in zip(usable, words, strict=True)]
+    return Analysis(analysed, tuple(left_out))
+
+
+def build(
+    source: Source,
+    options: BuildOptions = BuildOptions(),
+    progress: bool = False,
+    analysis: Analysis | None = None,
+) -> Build:
     """Build SpiderCompose from a source.
 
     Args:
         progress: show progress bars where standard error is a terminal.
+        analysis: of this source by options with the same dialect and spaCy model, where it is there already.
 
     Raises:
         SourceError: no row of the source can be used, or `options.strict` and one cannot.
         MissingExtraError: spaCy or its model is not installed.
     """
-    left_out = list(source.left_out)
-    alignments = {part: _align_part(source, part, options, left_out, progress) for part in source.pairs}
+    analysis = analysis or analyse(source, options, progress)
+    left_out = list(analysis.left_out)
+    alignments = {part: _align_part(source, part, analysis, options, left_out) for part in analysis.pairs}
     if not any(alignments.values()):
         first = f" The first: {left_out[0].detail}" if left_out else ""
         raise SourceError(
             f"no row of the source {source.name!r} can be used ({len(left_out)} left out).{first}"
         )
-    pairs: dict[str, list[dict[str, Any]]] = {}
-    counts: dict[str, SplitCounts] = {}
     composed: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
     without_words: Counter[str] = Counter()
     for part, rows in alignments.items():
@@ -135,8 +182,10 @@ def build(source: Source, options: BuildOptions = BuildOptions(), progress: bool
                     composed[split].append(pair)
                 else:
                     without_words[split] += 1
+    pairs: dict[str, list[dict[str, Any]]] = {}
+    counts: dict[str, SplitCounts] = {}
     for split, rows in composed.items():
-        drop = options.deduplicate == "all" or options.deduplicate == split
+        drop = options.deduplicate in ("all", split)
         pairs[split] = list(_first_of_equals(rows)) if drop else rows
         by_clauses = Counter(pair["num_clauses"] for pair in pairs[split])
         counts[split] = SplitCounts(
@@ -244,18 +293,10 @@ def code_hash() -> str:
 
 
 def _align_part(
-    source: Source, part: str, options: BuildOptions, left_out: list[LeftOut], progress: bool
+    source: Source, part: str, analysis: Analysis, options: BuildOptions, left_out: list[LeftOut]
 ) -> list[dict[str, Any]]:
-    usable: list[tuple[SourcePair, tuple[Clause, ...]]] = []
-    cut = lru_cache(maxsize=None)(split_clauses)
-    for pair in source.pairs[part]:
-        try:
-            usable.append((pair, cut(pair.query, options.dialect)))
-        except ClauseError as error:
-            _leave_out(pair, "the query cannot be cut into clauses", error, options, left_out)
     rows = []
-    questions = _with_progress([pair.question for pair, _ in usable], part, progress)
-    for (pair, clauses), words in zip(usable, read_words(questions, options.spacy_model), strict=True):
+    for pair, clauses, words in analysis.pairs[part]:
         try:
             found = align(words, clauses, source.schema(pair.db_id), options.aligner, options.dialect)
         except AlignmentError as error:
@@ -283,9 +324,9 @@ def _first_of_equals(pairs: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]
             yield pair
 
 
-def _with_progress(questions: list[str], part: str, progress: bool) -> Iterator[str]:
+def _with_progress(questions: list[str], task: str, progress: bool) -> Iterator[str]:
     if not progress:
         return iter(questions)
     from tqdm import tqdm
 
-    return iter(tqdm(questions, desc=f"aligning {part}", unit=" pairs", disable=None))
+    return iter(tqdm(questions, desc=task, unit=" pairs", disable=None))
