@@ -19,8 +19,9 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-Scores SQL that an agent wrote for a question, without a schema, a reference query, a database or a language model.
-Phi runs from 0 to 100, higher is better; beside it stands p_correct, a calibrated probability that the query is right.
+Scores SQL that an agent wrote for a question, without a schema, a reference query, a database or a language
+model. Phi runs from 0 to 100, higher is better; beside it stands p_correct, a calibrated probability that
+the query is right.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -101,12 +102,20 @@ class Stef(evaluate.Metric):
         Raises:
             ValueError: the lists differ in length, or there are no questions.
         """
-        given = {"predictions": predictions, "questions": questions, "enriched_questions": enriched_questions, "dialects": dialects}
+        given = {
+            "predictions": predictions,
+            "questions": questions,
+            "enriched_questions": enriched_questions,
+            "dialects": dialects,
+        }
         if questions is None:
             raise ValueError("`questions` are needed: one question for each of `predictions`")
         # Arrow strings hold no None: "" is read as "there is none".
         columns = {
-            name: ["" if text is None else text for text in ([""] * len(predictions) if column is None else column)]
+            name: [
+                "" if text is None else text
+                for text in ([""] * len(predictions) if column is None else column)
+            ]
             for name, column in given.items()
         }
         lengths = {name: len(column) for name, column in columns.items()}
@@ -137,7 +146,10 @@ class Stef(evaluate.Metric):
         _scorer(rules, judge)  # a fault in them is told before any row is kept
         if predictions is not None:
             self.add_batch(
-                predictions=predictions, questions=questions, enriched_questions=enriched_questions, dialects=dialects
+                predictions=predictions,
+                questions=questions,
+                enriched_questions=enriched_questions,
+                dialects=dialects,
             )
         if self.writer is None and self.num_process == 1:
             return self._compute([], [], [], [], rules, judge, details)

@@ -1,4 +1,4 @@
-"""STEF: scores text-to-SQL in production, without a schema, a reference query, a database or a language model.
+"""STEF: scores text-to-SQL in production without a schema, a reference query, a database or a model.
 
     from spider_compose.stef import score_rows
 

@@ -1,4 +1,4 @@
-"""Question and query side by side: which words meet which names, and the state of the filters (pipeline step 4)."""
+"""Question and query side by side: which words meet which names, the filters' state (pipeline step 4)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Pair:
         return {}
 
     def asked(self, word: str) -> Span | None:
-        """Where the question speaks of a name's stem, directly or through its definitions and column mappings."""
+        """Where the question speaks of a name's stem, directly or through a column mapping."""
         if word not in self._asked:
             self._asked[word] = self._find(word)
         return self._asked[word]
@@ -152,8 +152,8 @@ def align_filters(pair: Pair) -> FilterAlignment:
     """Align the filters of both specifications (section on filter status).
 
     A filter of the question is applied if a condition of the query holds its value with an operator that says
-    the same. Critical, so that nothing counts as applied: every required filter is missing, or what the question
-    excludes is not excluded (ours).
+    the same. Critical, so that nothing counts as applied: every required filter is missing, or what the
+    question excludes is not excluded (ours).
     """
     question, sql = pair.question, pair.sql
     matches: list[Match] = []
@@ -195,10 +195,14 @@ def _status(applied: int, missing: list[Finding], extras: bool) -> str:
 
 
 def _missing(rule: str, wanted: Filter, sql: SqlSpecification, question: Specification) -> Finding:
-    near = next((span for value, span in sql.literals if _altered(wanted, value)), None) or _other_number(wanted, sql)
+    near = next((span for value, span in sql.literals if _altered(wanted, value)), None) or _other_number(
+        wanted, sql
+    )
     shown = wanted.span.of(question.text)
     if near is not None:
-        return Finding("literal_altered", f"{shown!r} is written {near.of(sql.text)} in the query", wanted.span, near)
+        return Finding(
+            "literal_altered", f"{shown!r} is written {near.of(sql.text)} in the query", wanted.span, near
+        )
     return Finding(rule, f"no condition of the query holds {shown!r}", wanted.span, sql.whole)
 
 
@@ -229,7 +233,14 @@ def _answer(pair: Pair, wanted: Filter) -> Span | None:
     if wanted.operator == "between" and any(spans):
         return next(s for s in spans if s)  # a bound may be shifted by one
     if wanted.kind == "relative":
-        return next((f.span for f in sql.filters if f.words & {"date", "time", "day", "month", "year"} or f.kind == "columns"), None)
+        return next(
+            (
+                f.span
+                for f in sql.filters
+                if f.words & {"date", "time", "day", "month", "year"} or f.kind == "columns"
+            ),
+            None,
+        )
     value = wanted.values[0]
     if sql.limit is not None and str(sql.limit.count) == value:
         return sql.limit.span
@@ -256,16 +267,28 @@ def _value(pair: Pair, value: str) -> Span | None:
         parts = value.split("-")
         for held, span in sql.literals:
             digits = re.findall(r"\d+", held)
-            if held == "".join(parts) or digits[: len(parts)] == parts or (digits and digits == parts[: len(digits)]):
+            if (
+                held == "".join(parts)
+                or digits[: len(parts)] == parts
+                or (digits and digits == parts[: len(digits)])
+            ):
                 return span
         return None
     words = [stem(w) for w in re.findall(r"\w+", value)]
     if words and not is_number(value):
         for held, span in sql.literals:
             parts_held = [stem(w) for w in re.findall(r"\w+", held)]
-            if parts_held and (set(parts_held) <= set(words) or set(words) <= set(parts_held)) and not is_number(held):
+            if (
+                parts_held
+                and (set(parts_held) <= set(words) or set(words) <= set(parts_held))
+                and not is_number(held)
+            ):
                 # part of a name: "Lewis Hamilton" may be two conditions
-                return span if set(words) <= {p for v, _ in sql.literals for p in map(stem, re.findall(r"\w+", v))} else None
+                return (
+                    span
+                    if set(words) <= {p for v, _ in sql.literals for p in map(stem, re.findall(r"\w+", v))}
+                    else None
+                )
     match = re.search(r"'[^']*'", pair.sql.text) if value and not sql.literals else None
     if match or (len(value) > 2 and not is_number(value)):
         place = sql.text.lower().find(f"'{value}'")  # a value shown or computed with, not compared
@@ -279,7 +302,10 @@ def _said_elsewhere(pair: Pair, wanted: Filter) -> bool:
     words = {stem(w) for w in re.findall(r"\w+", wanted.values[0])}
     if any(pair.named(word) for word in words):
         return True
-    if any(words & d.words or words & {stem(w) for v in d.values for w in v.split()} for d in pair.question.definitions):
+    if any(
+        words & d.words or words & {stem(w) for v in d.values for w in v.split()}
+        for d in pair.question.definitions
+    ):
         return True
     # "French singers": the query may say France, F, or a code
     return any(v[:1] == wanted.values[0][:1] for v, _ in pair.sql.literals)
@@ -292,7 +318,11 @@ def _operator(pair: Pair, wanted: Filter) -> Iterator[Finding]:
     """A comparison turned round, or off by its bound."""
     if wanted.operator not in _OPPOSITE:
         return
-    found = [f for f in pair.sql.filters if wanted.values[0] in f.values and f.operator in ("<", "<=", ">", ">=", "=", "!=")]
+    found = [
+        f
+        for f in pair.sql.filters
+        if wanted.values[0] in f.values and f.operator in ("<", "<=", ">", ">=", "=", "!=")
+    ]
     if not found or wanted.negated or any(_same_sign(f, wanted.operator) for f in found):
         return  # a negation nearby may turn the comparison round
     item = found[0]
@@ -323,7 +353,8 @@ def _definition_values(pair: Pair, definition: Definition) -> tuple[list[Match],
         if span is not None:
             found.append(Match("definition", definition.span, span))
         else:
-            message = f"no condition of the query holds {value!r} of {definition.span.of(pair.question.text).strip()!r}"
+            shown = definition.span.of(pair.question.text).strip()
+            message = f"no condition of the query holds {value!r} of {shown!r}"
             lost.append(Finding("definition_value_missing", message, definition.span, pair.sql.whole))
     return found, lost
 
@@ -333,13 +364,25 @@ def _negation(pair: Pair) -> Iterator[Finding]:
     question, sql = pair.question, pair.sql
     if not question.negations or sql.negations or sql.outer_joins:
         return
-    if any(f.operator in ("null", "<", "<=") or set(f.values) & {"0", "f", "false", "no", "n", "none"} for f in sql.filters):
+    if any(
+        f.operator in ("null", "<", "<=") or set(f.values) & {"0", "f", "false", "no", "n", "none"}
+        for f in sql.filters
+    ):
         return
-    definitions = [d for d in question.definitions if re.search(r"!|<>|<|\bnot\b|= ?0|null", d.span.of(question.text), re.I)]
+    definitions = [
+        d
+        for d in question.definitions
+        if re.search(r"!|<>|<|\bnot\b|= ?0|null", d.span.of(question.text), re.I)
+    ]
     if question.definitions and not definitions:
         return  # the definitions say how to exclude, without a negation
     mark = question.negations[0]
-    yield Finding("negation_missing", f"nothing in the query excludes what {mark.span.of(question.text)!r} excludes", mark.span, sql.whole)
+    yield Finding(
+        "negation_missing",
+        f"nothing in the query excludes what {mark.span.of(question.text)!r} excludes",
+        mark.span,
+        sql.whole,
+    )
 
 
 def _extras(pair: Pair) -> tuple[list[Finding], list[Match]]:
@@ -361,9 +404,11 @@ _BOOLEANS = {"0", "1", "t", "f", "true", "false", "y", "n", "yes", "no"}
 
 
 def _supported(pair: Pair, item: Filter) -> bool:
-    """Whether the question asks for a condition: it holds its values, or it speaks of its column and any value will do."""
+    """Whether the question asks for a condition: it holds its values, or they need no asking."""
     if item.operator == "null":
-        return bool(pair.question.negations) or any("null" in d.span.of(pair.question.text).lower() for d in pair.question.definitions)
+        return bool(pair.question.negations) or any(
+            "null" in d.span.of(pair.question.text).lower() for d in pair.question.definitions
+        )
     if not item.values:
         return True  # joins, sub-queries and comparisons of columns
     column = pair.asked_words(item.words)
@@ -381,7 +426,9 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
     for wanted in question.filters:
         if any(values_meet(value, v) for v in wanted.values):
             return True
-        if wanted.kind in ("date", "number") and any(set(re.findall(r"\d+", value)) & set(re.findall(r"\d+", v)) for v in wanted.values):
+        if wanted.kind in ("date", "number") and any(
+            set(re.findall(r"\d+", value)) & set(re.findall(r"\d+", v)) for v in wanted.values
+        ):
             return True
         if wanted.kind == "relative":
             return True
@@ -392,7 +439,9 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
         if value in stored and any(meets(stem(w), q) for w in word.split() for q in question.words):
             return True
     if is_number(value):
-        return re.search(rf"(?<!\d){re.escape(value)}(?!\d)", question.text) is not None or _shifted(question, value)
+        return re.search(rf"(?<!\d){re.escape(value)}(?!\d)", question.text) is not None or _shifted(
+            question, value
+        )
     words = [stem(w) for w in re.findall(r"\w+", value)]
     if len(value) <= 2:  # a code: M of "male"
         return any(word.startswith(value) for word in question.words)
@@ -416,6 +465,10 @@ def _close(word: str, question: Specification) -> bool:
             return True
         if other[:2] == word[:2] and question.text[span.start].isupper() and span.start > 0:
             return True
-        if len(word) > 4 and abs(len(word) - len(other)) < 3 and SequenceMatcher(None, word, other).ratio() > 0.8:
+        if (
+            len(word) > 4
+            and abs(len(word) - len(other)) < 3
+            and SequenceMatcher(None, word, other).ratio() > 0.8
+        ):
             return True
     return False

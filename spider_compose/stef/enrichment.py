@@ -1,8 +1,8 @@
-"""Does the enriched question keep what the user asked? (pipeline step 1; needs no SQL)
+"""Whether the enriched question keeps what the user asked (pipeline step 1); needs no SQL.
 
-Both questions are read into specifications; their items are compared kind by kind. An item is kept, lost, changed
-(lost, and another of its kind added) or added. Definitions an agent adds are what enrichment is for: they are listed
-and cost nothing.
+Both questions are read into specifications; their items are compared kind by kind. An item is kept, lost,
+changed (lost, and another of its kind added) or added. Definitions an agent adds are what enrichment is for:
+they are listed and cost nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from spider_compose.stef.specification.items import Span, Specification, plain
 
 # How much an item counts in the quality, by kind; a lost negation turns the question round.
 KIND_WEIGHTS = {
-    "literal": 2.0, "number": 2.0, "date": 2.0, "comparison": 2.0, "negation": 3.0, "aggregate": 2.0, "top_k": 2.0,
+    "literal": 2.0, "number": 2.0, "date": 2.0, "comparison": 2.0, "negation": 3.0, "aggregate": 2.0,
+    "top_k": 2.0,
     "superlative": 2.0, "order": 1.0, "grouping": 1.0, "distinct": 1.0, "percentage": 1.0, "word": 0.5,
 }  # fmt: skip
 
@@ -58,8 +59,14 @@ class Enrichment:
 
     def sentences(self) -> list[str]:
         """What a person should look at: everything lost, changed or added, one line each."""
-        return [f"{d.fate}: {d.kind} {d.text!r}" for d in self.differences if d.fate != "kept" and d.kind != "word"] + [
-            f"{d.fate}: {d.kind} {d.text!r}" for d in self.differences if d.fate == "lost" and d.kind == "word"
+        return [
+            f"{d.fate}: {d.kind} {d.text!r}"
+            for d in self.differences
+            if d.fate != "kept" and d.kind != "word"
+        ] + [
+            f"{d.fate}: {d.kind} {d.text!r}"
+            for d in self.differences
+            if d.fate == "lost" and d.kind == "word"
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,14 +106,20 @@ def compare_questions(question: Specification, enriched: Specification) -> Enric
         if other is not None:
             rest.remove(other)
         fate = "changed" if other is not None else "lost"
-        found.append(Difference(item.kind, fate, item.span.of(question.text), item.span, other.span if other else None))
+        found.append(
+            Difference(item.kind, fate, item.span.of(question.text), item.span, other.span if other else None)
+        )
     found.sort(key=lambda d: d.question or Span(1 << 30, 0))
     asked = set(question.words)
     for item in rest:
         if item.kind != "word" and not (item.kind == "literal" and set(map(stem, item.key.split())) <= asked):
             found.append(Difference(item.kind, "added", item.span.of(enriched.text), None, item.span))
     for definition in enriched.definitions:
-        found.append(Difference("definition", "added", definition.span.of(enriched.text).strip(), None, definition.span))
+        found.append(
+            Difference(
+                "definition", "added", definition.span.of(enriched.text).strip(), None, definition.span
+            )
+        )
     return Enrichment(_quality(found), tuple(found))
 
 
@@ -114,7 +127,11 @@ def _quality(found: list[Difference]) -> float:
     """Kept weight over all weight; a negation or a number added out of nothing counts half."""
     kept = sum(KIND_WEIGHTS[d.kind] for d in found if d.fate == "kept")
     lost = sum(KIND_WEIGHTS[d.kind] for d in found if d.fate in ("lost", "changed"))
-    added = sum(KIND_WEIGHTS[d.kind] / 2 for d in found if d.fate == "added" and d.kind in ("negation", "top_k", "comparison"))
+    added = sum(
+        KIND_WEIGHTS[d.kind] / 2
+        for d in found
+        if d.fate == "added" and d.kind in ("negation", "top_k", "comparison")
+    )
     total = kept + lost + added
     return kept / total if total else 1.0
 

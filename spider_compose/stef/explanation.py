@@ -38,8 +38,18 @@ def as_text(explained: Explained, signature: str) -> str:
     if result.score is None or pair is None:
         lines.append(f"unscored: {result.unscored}: {result.message}")
     else:
-        lines += [f"Phi {result.score:.1f}  {result.band}   p_correct {_or_none(result.p_correct)}", *_sum(explained)]
-        lines += ["", "Question", *_specification(pair.question), "", f"SQL ({result.dialect})", *_specification(pair.sql)]
+        lines += [
+            f"Phi {result.score:.1f}  {result.band}   p_correct {_or_none(result.p_correct)}",
+            *_sum(explained),
+        ]
+        lines += [
+            "",
+            "Question",
+            *_specification(pair.question),
+            "",
+            f"SQL ({result.dialect})",
+            *_specification(pair.sql),
+        ]
         lines += ["", "Alignment", *_alignment(pair)]
         lines += ["", "Lost points", *(_reason(reason, pair) for reason in result.reasons)]
         lines += [] if result.reasons else ["  none"]
@@ -56,8 +66,9 @@ def _sum(explained: Explained) -> list[str]:
         return []
     points = (pair.filters.points, VERDICT_POINTS[result.verdict], pair.filters.bonus)
     return [
-        f"  filters {result.filter_status} {points[0]} + verdict {result.verdict} {points[1]} + benign extras {points[2]}"
-        f" = {min(10, sum(points))} of 10; confidence {result.confidence:.2f}, so times {penalty(result.confidence)}"
+        f"  filters {result.filter_status} {points[0]} + verdict {result.verdict} {points[1]}"
+        f" + benign extras {points[2]} = {min(10, sum(points))} of 10;"
+        f" confidence {result.confidence:.2f}, so times {penalty(result.confidence)}"
     ]
 
 
@@ -74,8 +85,15 @@ def _specification(spec: Specification) -> list[str]:
             continue
         for item in found if isinstance(found, tuple) else (found,):
             if hasattr(item, "span"):
-                detail = {k: v for k, v in plain(item).items() if k not in ("span", "words") and v not in ([], None, False, True, "")}
-                said = ", ".join(f"{k} {v if not isinstance(v, list) else ' '.join(map(str, v))}" for k, v in detail.items())
+                detail = {
+                    k: v
+                    for k, v in plain(item).items()
+                    if k not in ("span", "words") and v not in ([], None, False, True, "")
+                }
+                said = ", ".join(
+                    f"{k} {v if not isinstance(v, list) else ' '.join(map(str, v))}"
+                    for k, v in detail.items()
+                )
                 lines.append(f"  {name:15s} {item.span.of(spec.text)!r}" + (f"  ({said})" if said else ""))
     return lines
 
@@ -90,7 +108,12 @@ def _alignment(pair: Pair) -> list[str]:
 
 def _reason(reason: Reason, pair: Pair) -> str:
     question, sql = _short(reason.question.of(pair.question.text)), _short(reason.sql.of(pair.sql.text))
-    return f"  -{reason.points:5.1f}  {reason.rule}: {reason.message}\n          question {question!r}\n          sql      {sql!r}"
+    lines = (
+        f"  -{reason.points:5.1f}  {reason.rule}: {reason.message}",
+        f"          question {question!r}",
+        f"          sql      {sql!r}",
+    )
+    return "\n".join(lines)
 
 
 def _short(text: str) -> str:
@@ -101,11 +124,16 @@ def _short(text: str) -> str:
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>STEF</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }}
-pre {{ font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap; background: #f6f6f6; padding: 1rem; overflow-wrap: anywhere }}
-mark {{ background: #ffd9d2; border-bottom: 2px solid #b3261e }} mark.ok {{ background: #d9f2dd; border-color: #1e7b34 }}
-table {{ border-collapse: collapse; width: 100% }} td, th {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top }}
-.score {{ font-size: 2rem }} footer {{ color: #666; font-size: .85rem; overflow-wrap: anywhere }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+body {{ color: #222; background: #fff }}
+pre {{ font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere }}
+pre {{ background: #f6f6f6; padding: 1rem }}
+mark {{ background: #ffd9d2; border-bottom: 2px solid #b3261e }}
+mark.ok {{ background: #d9f2dd; border-color: #1e7b34 }}
+table {{ border-collapse: collapse; width: 100% }}
+td, th {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top }}
+.score {{ font-size: 2rem }}
+footer {{ color: #666; font-size: .85rem; overflow-wrap: anywhere }}
 </style>
 <h1>STEF</h1>
 {body}
@@ -118,13 +146,15 @@ def as_html(explained: Explained, row: Mapping[str, Any], signature: str) -> str
     """A page that stands alone: what was lost in red, what was matched in green, every point in a table."""
     result, pair = explained.result, explained.pair
     if result.score is None or pair is None:
-        body = f"<p class=score>unscored</p><p>{html.escape(str(result.unscored))}: {html.escape(result.message)}</p>"
-        body += f"<pre>{html.escape(str(row.get('question') or ''))}</pre><pre>{html.escape(str(row.get('sql') or '')[:20000])}</pre>"
+        reason = html.escape(f"{result.unscored}: {result.message}")
+        texts = (str(row.get("question") or ""), str(row.get("sql") or "")[:20_000])
+        body = f"<p class=score>unscored</p><p>{reason}</p>"
+        body += "".join(f"<pre>{html.escape(text)}</pre>" for text in texts)
     else:
         whole = (pair.question.whole, pair.sql.whole)
         lost = [(r.question, r.sql) for r in result.reasons]
         matched = [(m.question, m.sql) for m in pair.filters.matches]
-        texts = [
+        marked = [
             _marked(text, [s[side] for s in lost if s[side] not in whole], [s[side] for s in matched])
             for side, text in enumerate((pair.question.text, pair.sql.text))
         ]
@@ -136,15 +166,18 @@ def as_html(explained: Explained, row: Mapping[str, Any], signature: str) -> str
         body = (
             f"<p class=score>{result.score:.1f} <small>{result.band}</small></p>"
             f"<p>p_correct {_or_none(result.p_correct)}. {html.escape(' '.join(_sum(explained)).strip())}</p>"
-            f"<h2>Question</h2><pre>{texts[0]}</pre><h2>SQL</h2><pre>{texts[1]}</pre>"
+            f"<h2>Question</h2><pre>{marked[0]}</pre><h2>SQL</h2><pre>{marked[1]}</pre>"
             f"<h2>Lost points</h2><table><tr><th>points<th>rule<th>why<th>question<th>sql{rows}</table>"
         )
         body += "<h2>Specifications</h2>" + "".join(
-            f"<pre>{html.escape(chr(10).join(_specification(spec)))}</pre>" for spec in (pair.question, pair.sql)
+            f"<pre>{html.escape(chr(10).join(_specification(spec)))}</pre>"
+            for spec in (pair.question, pair.sql)
         )
         body += f"<h2>Alignment</h2><pre>{html.escape(chr(10).join(_alignment(pair)))}</pre>"
     if result.enrichment is not None:
-        lines = "".join(f"<li>{html.escape(s)}" for s in result.enrichment.sentences()) or "<li>keeps everything"
+        lines = (
+            "".join(f"<li>{html.escape(s)}" for s in result.enrichment.sentences()) or "<li>keeps everything"
+        )
         body += f"<h2>Enriched question: quality {result.enrichment.quality:.2f}</h2><ul>{lines}</ul>"
     return _PAGE.format(body=body, signature=html.escape(signature))
 

@@ -1,8 +1,9 @@
-"""Fit the judge's weights on labelled queries: logistic regression with a prior, cross-validated (no randomness).
+"""Fit the judge's weights on labelled queries: logistic regression with a prior, no randomness.
 
-Every rule has a prior weight and a least one in the table; the fit moves a weight away from its prior only as far
-as rows say so, and never below the least one: a contradicted order must cost something even where no labelled row
-has it. Rows with and without definitions weigh the same in all, for they come in very different numbers.
+Every rule has a prior weight and a least one in the table; the fit moves a weight away from its prior only
+as far as rows say so, and never below the least one: a contradicted order must cost something even where no
+labelled row has it. Rows with and without definitions weigh the same in all, for they come in very different
+numbers.
 """
 
 from __future__ import annotations
@@ -63,7 +64,14 @@ def examples(rows: Sequence[Mapping[str, Any]], dialects: Sequence[str] = ("auto
                 groups = {key: str(row[key]) for key in ("db_id", "agent") if key in row}
                 pair = explained.pair
                 found.append(
-                    Example(amounts(findings(pair)), context(pair), bool(row["correct"]), groups, number, 1 / len(dialects))
+                    Example(
+                        amounts(findings(pair)),
+                        context(pair),
+                        bool(row["correct"]),
+                        groups,
+                        number,
+                        1 / len(dialects),
+                    )
                 )
     return balanced(found)
 
@@ -89,7 +97,9 @@ def fit(found: Sequence[Example], table: Mapping[str, Any], strength: float | No
 
     strength = float(table.get("strength", STRENGTH)) if strength is None else strength
     rules = sorted(table["rules"])
-    x = np.array([[-e.found.get(r, 0.0) for r in rules] + [e.context[c] for c in CONTEXT] + [1.0] for e in found])
+    x = np.array(
+        [[-e.found.get(r, 0.0) for r in rules] + [e.context[c] for c in CONTEXT] + [1.0] for e in found]
+    )
     y = np.array([float(e.correct) for e in found])
     w = np.array([e.weight for e in found])
     prior = np.array([float(table["rules"][r]["prior"]) for r in rules] + [0.0] * (len(CONTEXT) + 1))
@@ -99,7 +109,8 @@ def fit(found: Sequence[Example], table: Mapping[str, Any], strength: float | No
     count = (x != 0).sum(axis=0)
     document = dict(table)
     document["rules"] = {
-        r: {**table["rules"][r], "weight": float(theta[i]), "rows": int(count[i])} for i, r in enumerate(rules)
+        r: {**table["rules"][r], "weight": float(theta[i]), "rows": int(count[i])}
+        for i, r in enumerate(rules)
     }
     document["context"] = {c: float(theta[len(rules) + i]) for i, c in enumerate(CONTEXT)}
     document["intercept"] = float(theta[-1])
@@ -134,7 +145,8 @@ def _newton(
         theta = np.maximum(theta - size * step, least)
         if size <= 1e-8:
             break
-    return theta
+    found: np.ndarray[Any, Any] = theta
+    return found
 
 
 def cross_validated(
@@ -154,10 +166,12 @@ def cross_validated(
 
 
 def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Sixteen hexadecimal digits of the labelled rows, for the weights' record of what they were fitted on."""
+    """Sixteen hexadecimal digits of labelled rows: what weights were fitted on."""
     digest = hashlib.sha256()
     for row in rows:
-        digest.update(json.dumps([row.get(k) for k in ("question", "enriched_question", "sql", "correct")]).encode())
+        digest.update(
+            json.dumps([row.get(k) for k in ("question", "enriched_question", "sql", "correct")]).encode()
+        )
     return digest.hexdigest()[:16]
 
 

@@ -31,7 +31,7 @@ def shell() -> Path:
 
 
 def modules_cache(environment: Mapping[str, str] | None = None) -> Path:
-    """Where `evaluate` 0.4 caches modules: HF_MODULES_CACHE, else HF_HOME/modules, else ~/.cache/huggingface/modules."""
+    """Where `evaluate` 0.4 caches modules: HF_MODULES_CACHE, or modules/ in HF_HOME or the cache folder."""
     env = os.environ if environment is None else environment
     cache = env.get("XDG_CACHE_HOME", "~/.cache")
     home = Path(os.path.expanduser(env.get("HF_HOME", os.path.join(cache, "huggingface"))))

@@ -1,4 +1,4 @@
-"""Words and values in comparable form (pipeline step 3): stems of names, folded literals, functions, abbreviations.
+"""Words and values in comparable form (pipeline step 3): stems of names, folded literals, functions.
 
 No schema says which column a word means, so a name meets a word when their stems are equal or one is an
 abbreviation of the other.
@@ -17,7 +17,7 @@ _IRREGULAR = {
     "people": "person", "persons": "person", "children": "child", "men": "man", "women": "woman",
     "series": "series", "species": "species", "countries": "country", "cities": "city", "bus": "bus",
     "status": "status", "address": "address", "addresses": "address", "class": "class", "classes": "class",
-    "gas": "gas", "is": "is", "has": "has", "this": "this", "names": "name", "movies": "movie", "data": "data",
+    "gas": "gas", "is": "is", "has": "has", "this": "this", "movies": "movie", "data": "data",
     "born": "birth", "dob": "birth",
 }  # fmt: skip
 
@@ -31,12 +31,13 @@ _SYNONYMS = {
         "no/number num/number nr/number nbr/number qty/quantity amt/amount dob/birth yr/year pct/percent "
         "percentage/percent ratio/rate lat/latitude lng/longitude lon/longitude colour/color sex/gender "
         "tel/phone cell/phone telephone/phone mobile/phone email/mail zip/postcode zip/postal zipcode/zip "
-        "identifier/id code/id title/name called/name last/family last/surname cost/price salary/pay desc/description "
-        "txt/text addr/address dept/department emp/employee cust/customer prod/product cat/category "
-        "org/organization max/maximum min/minimum avg/average mean/average tall/height high/height heavy/weight "
-        "old/age young/age old/birth young/birth long/length speak/language spoken/language live/residence "
-        "nation/country nation/nationality citizen/nationality locate/location place/location when/date "
-        "date/day date/time year/date month/date expensive/price expensive/cost cheap/price cheap/cost"
+        "identifier/id code/id title/name called/name last/family last/surname cost/price salary/pay "
+        "desc/description txt/text addr/address dept/department emp/employee cust/customer prod/product "
+        "cat/category org/organization max/maximum min/minimum avg/average mean/average tall/height "
+        "high/height heavy/weight old/age young/age old/birth young/birth long/length speak/language "
+        "spoken/language live/residence nation/country nation/nationality citizen/nationality "
+        "locate/location place/location when/date date/day date/time year/date month/date expensive/price "
+        "expensive/cost cheap/price cheap/cost"
     ).split()
 }
 
@@ -73,9 +74,9 @@ def name_words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def meets(one: str, other: str) -> bool:
-    """Whether two stems may name the same thing: equal, a known pair, an abbreviation, or one word inside another.
+    """Whether two stems may name the same thing: equal, a known pair, an abbreviation, one inside the other.
 
-    >>> meets("qty", "quantity"), meets("dept", "department"), meets("birthdate", "birth"), meets("cat", "car")
+    >>> meets("qty", "quantity"), meets("dept", "department"), meets("birthdate", "date"), meets("cat", "car")
     (True, True, True, False)
     """
     if one == other or frozenset((one, other)) in _SYNONYMS:
@@ -94,7 +95,11 @@ def _is_abbreviation(short: str, long: str) -> bool:
     """Whether `short` drops vowels (and double letters) of `long`: "mgr" of "manager", "cnt" of "count"."""
     consonants = re.sub(r"[aeiouy]", "", long[1:])
     rest = iter(long[1:])
-    return all(c in rest for c in short[1:]) and not re.search(r"[aeiou]", short[1:]) and short[-1] in consonants[-2:]
+    return (
+        all(c in rest for c in short[1:])
+        and not re.search(r"[aeiou]", short[1:])
+        and short[-1] in consonants[-2:]
+    )
 
 
 @lru_cache(maxsize=65536)
@@ -132,12 +137,14 @@ def values_meet(one: str, other: str) -> bool:
         return False
     if is_number(one) or is_number(other):
         digits = (re.findall(r"\d+", one), re.findall(r"\d+", other))
-        return len(one) >= 4 and one in digits[1] or len(other) >= 4 and other in digits[0]
+        return (len(one) >= 4 and one in digits[1]) or (len(other) >= 4 and other in digits[0])
     first, second = " ".join(map(stem, one.split())), " ".join(map(stem, other.split()))
     if first == second:
         return True
     short, long = sorted((first, second), key=len)
-    return len(short) >= 4 and long.startswith(short[: max(4, len(short) - 1)]) and len(long) - len(short) <= 4
+    return (
+        len(short) >= 4 and long.startswith(short[: max(4, len(short) - 1)]) and len(long) - len(short) <= 4
+    )
 
 
 # Words of a question -> aggregate function (section on normalisation).
@@ -146,12 +153,14 @@ AGGREGATE_WORDS = {
     "maximum": "MAX", "max": "MAX", "minimum": "MIN", "min": "MIN", "count": "COUNT",
 }  # fmt: skip
 
-# Superlatives that are no plain -est form of a degree word, and which end they pick. None: depends on the column
-# (the oldest person has the highest age or the earliest birth).
+# Superlatives that are no plain -est form of a degree word, and which end they pick. None: depends on the
+# column (the oldest person has the highest age or the earliest birth).
 SUPERLATIVES: dict[str, str | None] = {
-    "most": "desc", "highest": "desc", "largest": "desc", "biggest": "desc", "greatest": "desc", "latest": "desc",
+    "most": "desc", "highest": "desc", "largest": "desc", "biggest": "desc", "greatest": "desc",
+    "latest": "desc",
     "newest": "desc", "longest": "desc", "tallest": "desc", "heaviest": "desc", "best": None, "top": "desc",
-    "maximum": "desc", "max": "desc", "richest": "desc", "strongest": "desc", "last": "desc", "recent": "desc",
+    "maximum": "desc", "max": "desc", "richest": "desc", "strongest": "desc", "last": "desc",
+    "recent": "desc",
     "least": "asc", "fewest": "asc", "lowest": "asc", "smallest": "asc", "earliest": "asc", "shortest": "asc",
     "cheapest": "asc", "lightest": "asc", "minimum": "asc", "min": "asc", "poorest": "asc", "rarest": "asc",
     "youngest": None, "oldest": None, "fastest": None, "slowest": None, "worst": None, "first": "asc",

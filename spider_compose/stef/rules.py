@@ -1,7 +1,7 @@
 """R_app, an application's own rules: a JSON document, checked against `application_rules.schema.json`.
 
-They say what a schema would: which column a word means, how values are spelt, what a metric is, which filters the
-application adds by itself. Everything is optional; `{}` is valid.
+They say what a schema would: which column a word means, how values are spelt, what a metric is, which
+filters the application adds by itself. Everything is optional; `{}` is valid.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class RulesError(SpiderComposeError, ValueError):
 class BenignFilter:
     """A filter the application may add unasked; `*` stands for anything, a pattern may hold it too.
 
-    >>> BenignFilter("is_deleted", "=", "0").covers(Filter(frozenset({"is", "deleted"}), "=", ("0",), "number", None))
+    >>> from spider_compose.stef.specification.sql import read_sql
+    >>> (item,) = read_sql("SELECT name FROM users WHERE is_deleted = 0").filters
+    >>> BenignFilter("is_deleted", "=", "0").covers(item)
     True
     """
 
@@ -53,11 +55,15 @@ class BenignFilter:
         column = self.column == "*" or frozenset(name_words(self.column)) <= item.words
         if not column and "*" in self.column:
             column = any(fnmatch.fnmatch(word, self.column.lower()) for word in item.words)
-        operator = self.operator in ("*", item.operator) or (self.operator == "is null" and item.operator == "null")
+        operator = self.operator in ("*", item.operator) or (
+            self.operator == "is null" and item.operator == "null"
+        )
         if self.operator == "!=":
             operator = item.negated
         pattern = fold_value(self.value) if "*" not in self.value else self.value.lower()
-        value = self.value == "*" or (bool(item.values) and all(fnmatch.fnmatch(v, pattern) for v in item.values))
+        value = self.value == "*" or (
+            bool(item.values) and all(fnmatch.fnmatch(v, pattern) for v in item.values)
+        )
         return column and operator and value
 
 
@@ -164,14 +170,20 @@ class ApplicationRules:
             for name, formula in self.metrics.items()
         ]
         return tuple(
-            (phrase, frozenset(map(stem, phrase.lower().split())), tuple(frozenset(name_words(c)) for c in columns))
+            (
+                phrase,
+                frozenset(map(stem, phrase.lower().split())),
+                tuple(frozenset(name_words(c)) for c in columns),
+            )
             for phrase, columns in mapped
         )
 
     @cached_property
     def values(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         """(name, folded word, folded stored values) of every value synonym."""
-        return tuple((word, fold_value(word), tuple(map(fold_value, v))) for word, v in self.value_synonyms.items())
+        return tuple(
+            (word, fold_value(word), tuple(map(fold_value, v))) for word, v in self.value_synonyms.items()
+        )
 
     @cached_property
     def metric_functions(self) -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
@@ -179,7 +191,11 @@ class ApplicationRules:
         import re
 
         return tuple(
-            (name, frozenset(map(stem, name.lower().split())), frozenset(f.upper() for f in re.findall(r"(\w+)\s*\(", formula)))
+            (
+                name,
+                frozenset(map(stem, name.lower().split())),
+                frozenset(f.upper() for f in re.findall(r"(\w+)\s*\(", formula)),
+            )
             for name, formula in self.metrics.items()
         )
 
@@ -191,7 +207,14 @@ def schema() -> dict[str, Any]:
     return document
 
 
-_TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
+_TYPES: dict[str, Any] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+}
 
 
 def check(value: Any, rule: Mapping[str, Any], path: str = "$") -> None:
@@ -203,11 +226,16 @@ def check(value: Any, rule: Mapping[str, Any], path: str = "$") -> None:
     kinds = rule.get("type")
     if kinds:
         names = [kinds] if isinstance(kinds, str) else kinds
-        fits = any(isinstance(value, _TYPES[n]) and not (n in ("integer", "number") and isinstance(value, bool)) for n in names)
+        fits = any(
+            isinstance(value, _TYPES[n]) and not (n in ("integer", "number") and isinstance(value, bool))
+            for n in names
+        )
         if not fits:
             raise RulesError(f"expected {' or '.join(names)}, but got {_shown(value)}", path)
     if "enum" in rule and value not in rule["enum"]:
-        raise RulesError(f"expected one of {rule['enum']}, but got {_shown(value)}{_nearest(value, rule['enum'])}", path)
+        raise RulesError(
+            f"expected one of {rule['enum']}, but got {_shown(value)}{_nearest(value, rule['enum'])}", path
+        )
     if "minimum" in rule and value < rule["minimum"]:
         raise RulesError(f"expected at least {rule['minimum']}, but got {value}", path)
     if rule.get("minLength") and isinstance(value, str) and not value.strip():
@@ -226,7 +254,9 @@ def _check_object(value: dict[str, Any], rule: Mapping[str, Any], path: str) -> 
         if key in properties:
             check(item, properties[key], place)
         elif more is False:
-            raise RulesError(f"unknown name {key!r}{_nearest(key, properties)}; valid are {sorted(properties)}", path)
+            raise RulesError(
+                f"unknown name {key!r}{_nearest(key, properties)}; valid are {sorted(properties)}", path
+            )
         elif isinstance(more, Mapping):
             check(item, more, place)
 

@@ -185,7 +185,7 @@ class Scorer:
         return signature(self.rules, self._judge, model_version(self.spacy_model))
 
     def score_rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Result]:
-        """One result per row, in order and lazily; a row that cannot be scored gives a reason, never an error."""
+        """One result per row, in order, lazily; a row that cannot be scored gives a reason, no error."""
         return (explained.result for explained in self.explain_rows(rows))
 
     def explain_rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Explained]:
@@ -262,27 +262,36 @@ def score_rows(
     return Scorer(ApplicationRules.read(rules), judge).score_rows(rows)
 
 
-def _row(row: Mapping[str, Any], dialect: str) -> Row | Result:
+def _row(row: Any, dialect: str) -> Row | Result:
     """A checked row, or the result that says what is wrong with it."""
     if not isinstance(row, Mapping):
         return Result(unscored="bad_row", message=f"expected a dict, but got {type(row).__name__}")
     for name in ("question", "enriched_question", "sql", "dialect"):
         if not isinstance(row.get(name), (str, type(None))):
-            return Result(unscored="bad_row", message=f"`{name}` must be a text, but got {type(row[name]).__name__}")
-    question, enriched, sql = row.get("question") or "", row.get("enriched_question") or "", row.get("sql") or ""
+            return Result(
+                unscored="bad_row", message=f"`{name}` must be a text, but got {type(row[name]).__name__}"
+            )
+    question, enriched, sql = (
+        row.get("question") or "",
+        row.get("enriched_question") or "",
+        row.get("sql") or "",
+    )
     enriched = enriched if enriched.strip() else ""
     if not (question.strip() or enriched):
         return Result(unscored="no_question", message="expected a question, but got none")
     longest = max(len(question), len(enriched))
     if longest > MAX_CHARACTERS:
-        return Result(unscored="question_too_long", message=f"expected at most {MAX_CHARACTERS:,} characters, but got {longest:,}")
+        return Result(
+            unscored="question_too_long",
+            message=f"expected at most {MAX_CHARACTERS:,} characters, but got {longest:,}",
+        )
     name = row.get("dialect") or dialect
     if name != "auto":
         try:
             sql_dialect(name)
         except OptionError as error:
             return Result(unscored="unknown_dialect", message=str(error))
-    return Row(question.strip() and question or enriched, enriched or None, sql, name)
+    return Row((question.strip() and question) or enriched, enriched or None, sql, name)
 
 
 def _texts_and_rest(row: Row) -> tuple[str, str, str]:
@@ -328,27 +337,38 @@ def _result(pair: Pair, enrichment: Enrichment | None, judgement: Judgement) -> 
 def _reasons(pair: Pair, judgement: Judgement, score: float) -> tuple[Reason, ...]:
     """Every point short of 100, with the rule that took it.
 
-    Filter points go to the filter findings alike; verdict points and what the confidence takes go to the judge's
-    findings by their shares, or to how seldom such questions are answered rightly where it found nothing.
+    Filter points go to the filter findings alike; verdict points and what the confidence takes go to the
+    judge's findings by their shares, or to how seldom such questions are answered rightly where it found
+    nothing.
     """
     filters = pair.filters
     held = [f for f in (*filters.missing, *filters.extras) if f.rule in FILTER_RULES] or [
-        Finding("extra_filter", "a condition nobody asked for, benign by the rules", m.question, m.sql) for m in filters.benign
+        Finding("extra_filter", "a condition nobody asked for, benign by the rules", m.question, m.sql)
+        for m in filters.benign
     ]
     whole = min(10, filters.points + VERDICT_POINTS[judgement.verdict or "incorrect"] + filters.bonus) * 10
     lost_filter = min(100.0 - whole, (FILTER_POINTS["fully_applied"] - filters.points - filters.bonus) * 10.0)
     lost_verdict, lost_confidence = 100.0 - whole - lost_filter, whole - score
     shares = [(finding, share) for finding, share in judgement.findings if share > 0]
     reasons = [
-        Reason(f.rule, f.message, round(lost_filter / len(held), 4), f.question, f.sql) for f in held if lost_filter > 0
+        Reason(f.rule, f.message, round(lost_filter / len(held), 4), f.question, f.sql)
+        for f in held
+        if lost_filter > 0
     ]
     lost = lost_verdict + lost_confidence
     if lost > 0 and not shares:
-        base = Finding("base_rate", "nothing is held against it, but such questions are often answered wrongly", pair.question.whole, pair.sql.whole)
+        base = Finding(
+            "base_rate",
+            "nothing is held against it, but such questions are often answered wrongly",
+            pair.question.whole,
+            pair.sql.whole,
+        )
         shares = [(base, 1.0)]
     total = sum(share for _, share in shares)
     if lost > 0:
-        reasons += [Reason(f.rule, f.message, round(lost * s / total, 4), f.question, f.sql) for f, s in shares]
+        reasons += [
+            Reason(f.rule, f.message, round(lost * s / total, 4), f.question, f.sql) for f, s in shares
+        ]
     return tuple(sorted(reasons, key=lambda r: -r.points))
 
 
@@ -383,7 +403,7 @@ class Summary:
             self.with_p += 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Means over the scored rows and over all rows with the unscored as 0; None where there are no rows."""
+        """Means over the scored rows, and over all with the unscored as 0; None without rows."""
         return {
             "score": round(self.total / self.scored, 4) if self.scored else None,
             "score_unscored_as_0": round(self.total / self.rows, 4) if self.rows else None,
@@ -394,5 +414,3 @@ class Summary:
             "unscored": dict(sorted(self.reasons.items())),
             "bands": {name: self.bands.get(name, 0) for name, _ in BANDS},
         }
-
-

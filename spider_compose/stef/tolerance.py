@@ -1,7 +1,7 @@
 """What is not held against a query (pipeline step 6): four rules, applied before any check of the judge.
 
-Each rule looks at a pair of specifications and says which parts of the query it forgives. Each has a name that
-`disabled_rules` of the application rules switches off.
+Each rule looks at a pair of specifications and says which parts of the query it forgives. Each has a name
+that `disabled_rules` of the application rules switches off.
 """
 
 from __future__ import annotations
@@ -33,22 +33,28 @@ class Tolerance:
 ToleranceRule = Callable[[Specification, SqlSpecification, ApplicationRules], Iterator[Tolerance]]
 
 
-def required_group_by(question: Specification, sql: SqlSpecification, rules: ApplicationRules) -> Iterator[Tolerance]:
-    """Section "tolerance", required GROUP BY: a SELECT of aggregates and plain columns needs it, asked for or not.
+def required_group_by(
+    question: Specification, sql: SqlSpecification, rules: ApplicationRules
+) -> Iterator[Tolerance]:
+    """Section "tolerance", required GROUP BY: aggregates beside plain columns need it, asked for or not.
 
     >>> from spider_compose.stef.specification.sql import read_sql
     >>> sql = read_sql("SELECT country, COUNT(*) FROM singer GROUP BY country")
     >>> [t.span for t in required_group_by(Specification(""), sql, ApplicationRules())]
-    [Span(start=45, end=52)]
+    [Span(start=46, end=53)]
     """
     plain = [p for p in sql.projections if not p.functions and not p.star]
     aggregated = any(p.functions for p in sql.projections) or bool(sql.aggregations)
     for key in sql.grouping:
         if aggregated and plain:
-            yield Tolerance("required_group_by", key.span, "aggregates beside plain columns need their GROUP BY")
+            yield Tolerance(
+                "required_group_by", key.span, "aggregates beside plain columns need their GROUP BY"
+            )
 
 
-def benign_group_by(question: Specification, sql: SqlSpecification, rules: ApplicationRules) -> Iterator[Tolerance]:
+def benign_group_by(
+    question: Specification, sql: SqlSpecification, rules: ApplicationRules
+) -> Iterator[Tolerance]:
     """Section "tolerance", benign GROUP BY: a key that WHERE fixes to one value makes one group.
 
     >>> from spider_compose.stef.specification.sql import read_sql
@@ -62,7 +68,9 @@ def benign_group_by(question: Specification, sql: SqlSpecification, rules: Appli
             yield Tolerance("benign_group_by", key.span, "WHERE leaves one value of this key")
 
 
-def default_order(question: Specification, sql: SqlSpecification, rules: ApplicationRules) -> Iterator[Tolerance]:
+def default_order(
+    question: Specification, sql: SqlSpecification, rules: ApplicationRules
+) -> Iterator[Tolerance]:
     """Section "tolerance", ORDER BY: a sensible order is accepted unless the question asks for one.
 
     Sensible: by an aggregate, by what is shown or grouped by, or by the application's default order.
@@ -83,12 +91,14 @@ def default_order(question: Specification, sql: SqlSpecification, rules: Applica
             yield Tolerance("default_order", key.span, "a sensible order where none is asked for")
 
 
-def safety_limit(question: Specification, sql: SqlSpecification, rules: ApplicationRules) -> Iterator[Tolerance]:
-    """Section "tolerance", LIMIT: from lambda_min on a limit only protects the application, unless it is asked for.
+def safety_limit(
+    question: Specification, sql: SqlSpecification, rules: ApplicationRules
+) -> Iterator[Tolerance]:
+    """Section "tolerance", LIMIT: from lambda_min on an unasked limit only protects the application.
 
     >>> from spider_compose.stef.specification.sql import read_sql
-    >>> [len(list(safety_limit(Specification(""), read_sql(f"SELECT a FROM t LIMIT {n}"), ApplicationRules())))
-    ...  for n in (999, 1000)]
+    >>> queries = [read_sql(f"SELECT a FROM t LIMIT {n}") for n in (999, 1000)]
+    >>> [len(list(safety_limit(Specification(""), sql, ApplicationRules()))) for sql in queries]
     [0, 1]
     """
     if sql.limit is not None and question.limit is None and (sql.limit.count or 0) >= rules.lambda_min:
@@ -102,4 +112,6 @@ def tolerances(
     question: Specification, sql: SqlSpecification, rules: ApplicationRules, disabled: Collection[str] = ()
 ) -> tuple[Tolerance, ...]:
     """Everything in a query that is forgiven, in the order of the rules."""
-    return tuple(t for rule in TOLERANCE_RULES if rule.__name__ not in disabled for t in rule(question, sql, rules))
+    return tuple(
+        t for rule in TOLERANCE_RULES if rule.__name__ not in disabled for t in rule(question, sql, rules)
+    )

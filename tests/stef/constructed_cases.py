@@ -228,5 +228,7 @@ def expanded() -> list[tuple[str, str, str, str, str, dict[str, Any]]]:
                 sql if dialect == first else sqlglot.transpile(sql, read=first, write=dialect)[0]
                 for sql in (case.right, case.broken)
             )
-            table.append((case.rule, dialect, case.question, right, broken, {**case.rules, "dialect": dialect}))
+            table.append(
+                (case.rule, dialect, case.question, right, broken, {**case.rules, "dialect": dialect})
+            )
     return table

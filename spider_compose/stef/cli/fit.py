@@ -14,12 +14,25 @@ from spider_compose.stef.cli import rows as row_files
 
 def register(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser("fit", help="fit the judge's weights to labelled queries", description=__doc__)
-    command.add_argument("file", metavar="FILE", help="as for `stef score`, with a column `correct` (true or false)")
+    command = commands.add_parser(
+        "fit", help="fit the judge's weights to labelled queries", description=__doc__
+    )
+    command.add_argument(
+        "file", metavar="FILE", help="as for `stef score`, with a column `correct` (true or false)"
+    )
     row_files.add_arguments(command)
-    command.add_argument("--dialects", nargs="+", default=["auto"], help="dialects to read the rows in; the weight of a row is shared among them")
-    command.add_argument("--strength", type=float, help="pull of the prior weights (default: that of the table)")
-    command.add_argument("--table", metavar="PATH", help="weights document with the priors (default: the package's)")
+    command.add_argument(
+        "--dialects",
+        nargs="+",
+        default=["auto"],
+        help="dialects to read the rows in; the weight of a row is shared among them",
+    )
+    command.add_argument(
+        "--strength", type=float, help="pull of the prior weights (default: that of the table)"
+    )
+    command.add_argument(
+        "--table", metavar="PATH", help="weights document with the priors (default: the package's)"
+    )
     command.add_argument("--output", metavar="PATH", required=True, help="where to write the weights")
     command.set_defaults(run=run)
 
@@ -31,13 +44,20 @@ def run(options: argparse.Namespace) -> int:
     rows = list(row_files.read_rows(options, Path(options.file)))
     missing = next((n for n, row in enumerate(rows) if _label(row) is None), None)
     if not rows or missing is not None:
-        raise SpiderComposeError(f"{options.file}: expected a column `correct` of true or false, but row {missing or 0} has none")
+        raise SpiderComposeError(
+            f"{options.file}: expected a column `correct` of true or false, but row {missing or 0} has none"
+        )
     labelled = [{**row, "correct": _label(row)} for row in rows]
     if len({row["correct"] for row in labelled}) < 2:
         raise SpiderComposeError(f"{options.file}: expected right and wrong queries, but got only one kind")
     found = examples(labelled, options.dialects)
     document = fit(found, table(options.table), options.strength)
-    document["fitted_on"] = {"rows": len(rows), "examples": len(found), "fingerprint": fingerprint(labelled), "dialects": options.dialects}
+    document["fitted_on"] = {
+        "rows": len(rows),
+        "examples": len(found),
+        "fingerprint": fingerprint(labelled),
+        "dialects": options.dialects,
+    }
     Path(options.output).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(f"stef: {len(found)} examples; judge signature rules-{weights(document).digest}", file=sys.stderr)
     return 0

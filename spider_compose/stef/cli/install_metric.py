@@ -9,8 +9,15 @@ from typing import Any
 
 def register(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser("install-metric", help='let evaluate.load("stef") find the metric', description=__doc__)
-    command.add_argument("--cache", type=Path, metavar="FOLDER", help="the modules cache of `evaluate` (default: by HF_MODULES_CACHE, HF_HOME)")
+    command = commands.add_parser(
+        "install-metric", help='let evaluate.load("stef") find the metric', description=__doc__
+    )
+    command.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FOLDER",
+        help="the modules cache of `evaluate` (default: by HF_MODULES_CACHE, HF_HOME)",
+    )
     command.set_defaults(run=run)
 
 

@@ -13,15 +13,27 @@ from typing import Any
 from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError, choose
 
 FORMATS = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
-FIELDS = {"question": "question", "enriched_question": "enriched_question", "sql": "sql", "dialect": "dialect"}
+FIELDS = {
+    "question": "question",
+    "enriched_question": "enriched_question",
+    "sql": "sql",
+    "dialect": "dialect",
+}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """The options that say how to read a file."""
-    command.add_argument("--format", choices=sorted(set(FORMATS.values())), help="format of FILE (default: by its ending)")
+    command.add_argument(
+        "--format", choices=sorted(set(FORMATS.values())), help="format of FILE (default: by its ending)"
+    )
     for field, default in FIELDS.items():
         flag = "--" + field.replace("_", "-") + "-column"
-        command.add_argument(flag, default=default, metavar="NAME", help=f"column of the {field.replace('_', ' ')} (default: {default})")
+        command.add_argument(
+            flag,
+            default=default,
+            metavar="NAME",
+            help=f"column of the {field.replace('_', ' ')} (default: {default})",
+        )
 
 
 def read_rows(options: argparse.Namespace, path: Path) -> Iterator[dict[str, Any]]:
@@ -34,7 +46,9 @@ def read_rows(options: argparse.Namespace, path: Path) -> Iterator[dict[str, Any
         raise SpiderComposeError(f"expected a file of queries, but there is none at {path}")
     kind = options.format or FORMATS.get(path.suffix.lower())
     if kind is None:
-        raise OptionError(f"cannot tell the format of {path} by its ending {path.suffix!r}; name it with `--format`")
+        raise OptionError(
+            f"cannot tell the format of {path} by its ending {path.suffix!r}; name it with `--format`"
+        )
     columns = {field: getattr(options, f"{field}_column") for field in FIELDS}
     readers = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}
     for number, row in enumerate(readers[kind](path)):
@@ -54,7 +68,7 @@ def _check_columns(row: dict[str, Any], columns: dict[str, str], path: Path) -> 
 
 
 def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """A line that is no JSON object becomes a row that says so: it counts as unscored and the rest goes on."""
+    """A line that is no JSON object becomes a row that counts as unscored; the rest goes on."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -82,7 +96,9 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtraError("reading Parquet needs pyarrow: pip install 'spider-compose[data]'") from error
+        raise MissingExtraError(
+            "reading Parquet needs pyarrow: pip install 'spider-compose[data]'"
+        ) from error
     try:
         file = pyarrow.parquet.ParquetFile(path)
         for batch in file.iter_batches(batch_size=1024):

@@ -14,7 +14,9 @@ from spider_compose.stef.cli import rows as row_files
 def register(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("score", help="score a file of queries", description=__doc__)
-    command.add_argument("file", metavar="FILE", help="JSON Lines, CSV or Parquet with a question and the SQL in each row")
+    command.add_argument(
+        "file", metavar="FILE", help="JSON Lines, CSV or Parquet with a question and the SQL in each row"
+    )
     row_files.add_arguments(command)
     add_scorer_arguments(command)
     command.add_argument("--output", metavar="PATH", help="write the lines there (default: stdout)")
@@ -26,7 +28,9 @@ def register(commands: Any) -> None:
 def add_scorer_arguments(command: argparse.ArgumentParser) -> None:
     """The options that move a score."""
     command.add_argument("--rules", metavar="PATH", help="application rules (R_app), a JSON file")
-    command.add_argument("--dialect", help="SQL dialect of rows that name none (default: that of the rules, or auto)")
+    command.add_argument(
+        "--dialect", help="SQL dialect of rows that name none (default: that of the rules, or auto)"
+    )
     command.add_argument("--judge", default="rules", help="the judge (default: rules)")
     command.add_argument("--weights", metavar="PATH", help="weights of the judge, written by `stef fit`")
 
@@ -57,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
     # `tee` holds back one batch, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))
     with ExitStack() as stack:
-        out = stack.enter_context(open(options.output, "w", encoding="utf-8")) if options.output else sys.stdout
+        out = (
+            stack.enter_context(open(options.output, "w", encoding="utf-8")) if options.output else sys.stdout
+        )
         for number, (row, result) in enumerate(zip(first, used.score_rows(second), strict=True)):
             summary.add(result)
             values = result.as_dict()

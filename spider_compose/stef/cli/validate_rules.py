@@ -1,4 +1,4 @@
-"""`stef validate-rules RULES [--queries FILE]`: check application rules, and say which never fire on a sample."""
+"""`stef validate-rules RULES [--queries FILE]`: check application rules; say which never fire."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from spider_compose.stef.alignment import Finding, Pair
 from spider_compose.stef.normalization import stem
-from spider_compose.stef.specification.items import Projection, Span
+from spider_compose.stef.specification.items import Span
 
 Check = Callable[[Pair], Iterator[Finding]]
 
@@ -37,13 +37,21 @@ def expected_projections(pair: Pair) -> tuple[int, int]:
     asked = pair.question.projections
     if not asked:
         return 0, 0
-    low = high = len(asked)
+    low, high = sum(not p.optional for p in asked), len(asked)
+    # "full name refers to first_name, last_name"
+    high += max(
+        (
+            len(d.names) - 1
+            for d in pair.question.definitions
+            if "name" in d.words and not d.values and not d.functions
+        ),
+        default=0,
+    )
     for projection in asked:
-        for definition in pair.question.definitions:
-            if definition.words and definition.words <= projection.words and len(definition.names) > 1:
-                high += len(definition.names) - 1
         text = projection.span.of(pair.question.text).lower()
-        if "full name" in text or re.search(r"full\s+$", pair.question.text[: projection.span.start].lower()):
+        if ("full name" in text and not pair.question.definitions) or re.search(
+            r"full\s+$", pair.question.text[: projection.span.start].lower()
+        ):
             high += 1
         if re.search(r"\b(?:names|address|details|information|coordinates|location)\b", text):
             high += 1
@@ -63,9 +71,21 @@ def projection_count(pair: Pair) -> Iterator[Finding]:
     asked = Span(pair.question.projections[0].span.start, pair.question.projections[-1].span.end)
     if len(shown) > high:
         extra = shown[high].span
-        yield Finding("projection_extra", f"{high} to return, the query shows {len(shown)}", asked, extra, len(shown) - high)
+        yield Finding(
+            "projection_extra",
+            f"{high} to return, the query shows {len(shown)}",
+            asked,
+            extra,
+            len(shown) - high,
+        )
     elif len(shown) < low:
-        yield Finding("projection_missing", f"{low} to return, the query shows {len(shown)}", asked, shown[0].span if shown else pair.sql.whole, low - len(shown))
+        yield Finding(
+            "projection_missing",
+            f"{low} to return, the query shows {len(shown)}",
+            asked,
+            shown[0].span if shown else pair.sql.whole,
+            low - len(shown),
+        )
 
 
 def projection_unasked(pair: Pair) -> Iterator[Finding]:
@@ -73,11 +93,21 @@ def projection_unasked(pair: Pair) -> Iterator[Finding]:
     for projection in pair.sql.projections:
         if projection.star or projection.functions or not projection.words:
             continue
-        if pair.asked_words(projection.words - {"name", "id"}) is None and pair.asked_words(projection.words) is None:
-            if projection.words <= {"name", "title"} and re.search(r"\b(?:who|which|what)\b", pair.question.text, re.I):
+        if (
+            pair.asked_words(projection.words - {"name", "id"}) is None
+            and pair.asked_words(projection.words) is None
+        ):
+            if projection.words <= {"name", "title"} and re.search(
+                r"\b(?:who|which|what)\b", pair.question.text, re.I
+            ):
                 continue
             shown = projection.span.of(pair.sql.text)
-            yield Finding("projection_unasked", f"the question does not speak of {shown!r}", pair.question.whole, projection.span)
+            yield Finding(
+                "projection_unasked",
+                f"the question does not speak of {shown!r}",
+                pair.question.whole,
+                projection.span,
+            )
 
 
 def projection_unmet(pair: Pair) -> Iterator[Finding]:
@@ -89,7 +119,12 @@ def projection_unmet(pair: Pair) -> Iterator[Finding]:
         if any(words & d.words or d.words & words for d in pair.question.definitions):
             continue
         asked = projection.span.of(pair.question.text)
-        yield Finding("projection_unmet", f"no name in the query meets {asked!r}", projection.span, _first([p.span for p in pair.sql.projections], pair.sql.whole))
+        yield Finding(
+            "projection_unmet",
+            f"no name in the query meets {asked!r}",
+            projection.span,
+            _first([p.span for p in pair.sql.projections], pair.sql.whole),
+        )
 
 
 def projection_of_condition(pair: Pair) -> Iterator[Finding]:
@@ -104,7 +139,12 @@ def projection_of_condition(pair: Pair) -> Iterator[Finding]:
             continue
         if not any(_meets_any(word, wanted) for word in words) and pair.asked_words(words) is not None:
             shown = projection.span.of(pair.sql.text)
-            yield Finding("projection_of_condition", f"{shown!r} is asked about, not asked for", asked[0].span, projection.span)
+            yield Finding(
+                "projection_of_condition",
+                f"{shown!r} is asked about, not asked for",
+                asked[0].span,
+                projection.span,
+            )
 
 
 def _meets_any(word: str, others: frozenset[str]) -> bool:
@@ -130,30 +170,46 @@ def aggregation(pair: Pair) -> Iterator[Finding]:
         word = item.span.of(pair.question.text)
         stored = any(pair.named(stem(w)) for w in re.findall(r"\w+", word) if w.lower() not in ("how", "of"))
         if not held and not stored:
-            named = pair.named(next(iter(sorted(item.words)), "")) is not None and item.function == "COUNT"
-            rule = "aggregate_stored" if named else "aggregate_missing"
-            yield Finding(rule, f"{word!r} asks for {item.function}, which the query does not compute", item.span, _first([p.span for p in pair.sql.projections], pair.sql.whole))
+            if item.function == "COUNT" and item.words and pair.named(min(item.words)) is not None:
+                continue  # the number may be stored: "number of employees"
+            yield Finding(
+                "aggregate_missing",
+                f"{word!r} asks for {item.function}, which the query does not compute",
+                item.span,
+                _first([p.span for p in pair.sql.projections], pair.sql.whole),
+            )
     defined = {f for d in pair.question.definitions for f in d.functions}
-    metrics = {f for _, words, functions in pair.rules.metric_functions if words <= set(pair.question.words) for f in functions}
+    metrics = {
+        f
+        for _, words, functions in pair.rules.metric_functions
+        if words <= set(pair.question.words)
+        for f in functions
+    }
     for projection in pair.sql.projections:
         for function in projection.functions:
             if function in asked | defined | metrics or function not in ("COUNT", "SUM", "AVG", "MAX", "MIN"):
                 continue
-            if function in ("MAX", "MIN") and (pair.question.order or re.search(r"\b(?:first|last|recent\w*|\w+est)\b", pair.question.text, re.I)):
+            if function in ("MAX", "MIN") and (
+                pair.question.order
+                or re.search(r"\b(?:first|last|recent\w*|\w+est)\b", pair.question.text, re.I)
+            ):
                 continue
             if function in ("COUNT", "SUM") and (asked & {"COUNT", "SUM"} or pair.question.percentages):
                 continue
             shown = projection.span.of(pair.sql.text)
-            yield Finding("aggregate_unasked", f"nobody asked for {shown!r}", pair.question.whole, projection.span)
+            yield Finding(
+                "aggregate_unasked", f"nobody asked for {shown!r}", pair.question.whole, projection.span
+            )
             return
 
 
 def grouping(pair: Pair) -> Iterator[Finding]:
-    """"For each" without a GROUP BY, or a GROUP BY that neither the question nor a tolerance rule accepts."""
-    if pair.question.grouping and not pair.sql.grouped and not pair.sql.windows:
-        if pair.question.aggregations or pair.sql.aggregations:
-            item = pair.question.grouping[0]
-            yield Finding("grouping_missing", f"{item.span.of(pair.question.text)!r} asks for a grouping", item.span, pair.sql.whole)
+    """No GROUP BY for "for each", or one that neither the question nor a tolerance rule accepts."""
+    aggregated = pair.question.aggregations or pair.sql.aggregations
+    if pair.question.grouping and aggregated and not pair.sql.grouped and not pair.sql.windows:
+        item = pair.question.grouping[0]
+        shown = item.span.of(pair.question.text)
+        yield Finding("grouping_missing", f"{shown!r} asks for a grouping", item.span, pair.sql.whole)
     if pair.question.grouping or pair.question.aggregations or pair.question.order:
         return
     for key in pair.sql.grouping:
@@ -162,15 +218,22 @@ def grouping(pair: Pair) -> Iterator[Finding]:
         if any(f.kind == "number" for f in pair.question.filters):
             continue  # "at least two": HAVING needs it
         shown = key.span.of(pair.sql.text)
-        yield Finding("grouping_unasked", f"nobody asked for a grouping by {shown!r}", pair.question.whole, key.span)
+        yield Finding(
+            "grouping_unasked", f"nobody asked for a grouping by {shown!r}", pair.question.whole, key.span
+        )
         return
 
 
 def grouping_by_name(pair: Pair) -> Iterator[Finding]:
     """A grouping by a name alone merges what only shares it."""
-    keys = [g for g in pair.sql.grouping]
+    keys = pair.sql.grouping
     if len(keys) == 1 and keys[0].words and keys[0].words & {"name", "title"} and pair.sql.joins:
-        yield Finding("grouping_by_name", f"{keys[0].span.of(pair.sql.text)!r} need not tell rows apart", pair.question.whole, keys[0].span)
+        yield Finding(
+            "grouping_by_name",
+            f"{keys[0].span.of(pair.sql.text)!r} need not tell rows apart",
+            pair.question.whole,
+            keys[0].span,
+        )
 
 
 # -- order and limit
@@ -182,17 +245,41 @@ def ordering(pair: Pair) -> Iterator[Finding]:
         if item.superlative:
             continue
         if not pair.sql.order:
-            yield Finding("order_missing", f"{item.span.of(pair.question.text)!r} asks for an order", item.span, pair.sql.whole)
+            yield Finding(
+                "order_missing",
+                f"{item.span.of(pair.question.text)!r} asks for an order",
+                item.span,
+                pair.sql.whole,
+            )
         elif item.direction and all(o.direction != item.direction for o in pair.sql.order):
             found = pair.sql.order[0]
-            yield Finding("order_direction", f"asked for {item.direction}, ordered {found.direction}", item.span, found.span)
-        elif item.direction is None and pair.sql.order[0].direction == "desc" and not any(o.superlative for o in pair.question.order):
-            yield Finding("order_direction_default", "no direction is asked for, ordered desc", item.span, pair.sql.order[0].span)
+            yield Finding(
+                "order_direction",
+                f"asked for {item.direction}, ordered {found.direction}",
+                item.span,
+                found.span,
+            )
+        elif (
+            item.direction is None
+            and pair.sql.order[0].direction == "desc"
+            and not any(o.superlative for o in pair.question.order)
+        ):
+            yield Finding(
+                "order_direction_default",
+                "no direction is asked for, ordered desc",
+                item.span,
+                pair.sql.order[0].span,
+            )
     if pair.question.order or not pair.sql.order or pair.sql.limit is not None:
         return
     for key in pair.sql.order:
         if not pair.forgiven("default_order", key.span):
-            yield Finding("order_unasked", f"nobody asked for an order by {key.span.of(pair.sql.text)!r}", pair.question.whole, key.span)
+            yield Finding(
+                "order_unasked",
+                f"nobody asked for an order by {key.span.of(pair.sql.text)!r}",
+                pair.question.whole,
+                key.span,
+            )
             return
 
 
@@ -201,20 +288,40 @@ def superlative(pair: Pair) -> Iterator[Finding]:
     wanted = [o for o in pair.question.order if o.superlative]
     if not wanted:
         return
-    picked = {"desc" for a in pair.sql.aggregations if a.function == "MAX"} | {"asc" for a in pair.sql.aggregations if a.function == "MIN"}
+    picked = {"desc" for a in pair.sql.aggregations if a.function == "MAX"} | {
+        "asc" for a in pair.sql.aggregations if a.function == "MIN"
+    }
     picked |= {o.direction for o in pair.sql.order if o.direction}
     item = wanted[0]
     if pair.named(item.span.of(pair.question.text).lower()) is not None:
         return  # a column says it: "best finish"
     if not picked and not pair.sql.windows and not any(f.kind == "subquery" for f in pair.sql.filters):
-        yield Finding("superlative_missing", f"nothing in the query picks {item.span.of(pair.question.text)!r}", item.span, pair.sql.whole)
+        yield Finding(
+            "superlative_missing",
+            f"nothing in the query picks {item.span.of(pair.question.text)!r}",
+            item.span,
+            pair.sql.whole,
+        )
         return
     if any(d.functions for d in pair.question.definitions):
         return  # the definition's MAX or MIN is checked on its own
     directions = {o.direction for o in wanted}
-    if len(directions) == 1 and None not in directions and picked and directions.isdisjoint(picked) and not pair.sql.windows:
-        place = _first([o.span for o in pair.sql.order], _first([a.span for a in pair.sql.aggregations], pair.sql.whole))
-        yield Finding("superlative_direction", f"{item.span.of(pair.question.text)!r} is the other end", item.span, place)
+    if (
+        len(directions) == 1
+        and None not in directions
+        and picked
+        and directions.isdisjoint(picked)
+        and not pair.sql.windows
+    ):
+        place = _first(
+            [o.span for o in pair.sql.order], _first([a.span for a in pair.sql.aggregations], pair.sql.whole)
+        )
+        yield Finding(
+            "superlative_direction",
+            f"{item.span.of(pair.question.text)!r} is the other end",
+            item.span,
+            place,
+        )
 
 
 def limit(pair: Pair) -> Iterator[Finding]:
@@ -223,15 +330,30 @@ def limit(pair: Pair) -> Iterator[Finding]:
     if wanted is not None:
         ranked = pair.sql.windows and re.search(rf"(?<!\d){wanted.count}(?!\d)", pair.sql.text)
         if found is None and not ranked and wanted.count != 1:
-            yield Finding("limit_missing", f"{wanted.span.of(pair.question.text)!r} asks for {wanted.count}", wanted.span, pair.sql.whole)
+            yield Finding(
+                "limit_missing",
+                f"{wanted.span.of(pair.question.text)!r} asks for {wanted.count}",
+                wanted.span,
+                pair.sql.whole,
+            )
         elif found is not None and found.count != wanted.count and not ranked:
-            yield Finding("limit_differs", f"asked for {wanted.count}, cut at {found.count}", wanted.span, found.span)
+            yield Finding(
+                "limit_differs", f"asked for {wanted.count}, cut at {found.count}", wanted.span, found.span
+            )
         return
     if found is None or pair.forgiven("safety_limit", found.span):
         return
-    one = found.count == 1 and (pair.question.order or any(d.functions for d in pair.question.definitions) or re.search(r"\b(?:first|last|most|recent\w*|top|best|more|less|fewer|\w+er|or)\b", pair.question.text, re.I))
+    one = found.count == 1 and (
+        pair.question.order
+        or any(d.functions for d in pair.question.definitions)
+        or re.search(
+            r"\b(?:first|last|most|recent\w*|top|best|more|less|fewer|\w+er|or)\b", pair.question.text, re.I
+        )
+    )
     if not one and not re.search(rf"(?<!\d){found.count}(?!\d)", pair.question.text):
-        yield Finding("limit_unasked", f"nobody asked for {found.count} rows only", pair.question.whole, found.span)
+        yield Finding(
+            "limit_unasked", f"nobody asked for {found.count} rows only", pair.question.whole, found.span
+        )
 
 
 def limit_one_of_ties(pair: Pair) -> Iterator[Finding]:
@@ -239,9 +361,15 @@ def limit_one_of_ties(pair: Pair) -> Iterator[Finding]:
     found = pair.sql.limit
     if found is None or found.count != 1 or not pair.sql.order:
         return
-    match = re.match(r"\W*(?:what|which|list|show|find|give)\b(?:\s+\w+){0,2}?\s+(?:are|were|all)\b", pair.question.text, re.I)
+    match = re.match(
+        r"\W*(?:what|which|list|show|find|give)\b(?:\s+\w+){0,2}?\s+(?:are|were|all)\b",
+        pair.question.text,
+        re.I,
+    )
     if match:
-        yield Finding("limit_one_of_ties", "several may be asked for, one is returned", Span(*match.span()), found.span)
+        yield Finding(
+            "limit_one_of_ties", "several may be asked for, one is returned", Span(*match.span()), found.span
+        )
 
 
 # -- distinct, sets, negation, percentages
@@ -251,42 +379,61 @@ def distinct(pair: Pair) -> Iterator[Finding]:
     """Rows that may come twice where they must not, or are merged where nobody asked."""
     asked, found = pair.question.distinct, pair.sql.distinct
     if asked and not found and not pair.sql.grouped and not pair.sql.set_operations:
-        yield Finding("distinct_missing", f"{asked[0].span.of(pair.question.text)!r} asks for each once", asked[0].span, _first([p.span for p in pair.sql.projections], pair.sql.whole))
+        yield Finding(
+            "distinct_missing",
+            f"{asked[0].span.of(pair.question.text)!r} asks for each once",
+            asked[0].span,
+            _first([p.span for p in pair.sql.projections], pair.sql.whole),
+        )
     if found and not asked:
         rule = "distinct_count_unasked" if found[0].kind == "aggregate" else "distinct_unasked"
         yield Finding(rule, "nobody asked to merge equal rows", pair.question.whole, found[0].span)
 
 
-def repeated_rows(pair: Pair) -> Iterator[Finding]:
-    """A join may repeat rows: shown without DISTINCT or GROUP BY, or counted more than once."""
-    sql = pair.sql
-    if not sql.joins or sql.distinct or sql.grouped or sql.set_operations:
-        return
-    counted = [a.span for a in sql.aggregations if a.function in ("COUNT", "SUM", "AVG")]
-    place = _first(counted, _first([p.span for p in sql.projections], sql.whole))
-    rule = "repeated_in_aggregate" if counted else "repeated_rows"
-    if sql.limit is None and not any(o.superlative for o in sql.order):
-        yield Finding(rule, f"{sql.joins} joins may repeat rows", pair.question.whole, place)
-
-
 def set_operation(pair: Pair) -> Iterator[Finding]:
     """Both one and the other by a plain AND, or a set operation nobody asked for."""
     asked, sql = pair.question.set_operations, pair.sql
-    if asked and asked[0].kind == "both" and not sql.set_operations and sql.selects == 1 and not sql.grouped and sql.joins < 3:
+    if (
+        asked
+        and asked[0].kind == "both"
+        and not sql.set_operations
+        and sql.selects == 1
+        and not sql.grouped
+        and sql.joins < 3
+    ):
         yield Finding("set_operation_missing", "both must hold, of different rows", asked[0].span, sql.whole)
-    if sql.set_operations and not asked and not re.search(r"\b(?:and|or|not|never|without|either|also|both|as well|than)\b", pair.question.text, re.I):
-        yield Finding("set_operation_unasked", f"nobody asked for {sql.set_operations[0].kind}", pair.question.whole, sql.set_operations[0].span)
+    if (
+        sql.set_operations
+        and not asked
+        and not re.search(
+            r"\b(?:and|or|not|never|without|either|also|both|as well|than)\b", pair.question.text, re.I
+        )
+    ):
+        yield Finding(
+            "set_operation_unasked",
+            f"nobody asked for {sql.set_operations[0].kind}",
+            pair.question.whole,
+            sql.set_operations[0].span,
+        )
 
 
 def negation_unasked(pair: Pair) -> Iterator[Finding]:
     """The query excludes something and the question does not."""
-    found = [n for n in pair.sql.negations if n.kind not in ("null", "!=") or pair.sql.negations]
     found = [n for n in pair.sql.negations if n.kind != "null"]
-    defined = any(re.search(r"!|<>|\bnot\b|except|other", d.span.of(pair.question.text), re.I) for d in pair.question.definitions)
+    defined = any(
+        re.search(r"!|<>|\bnot\b|except|other", d.span.of(pair.question.text), re.I)
+        for d in pair.question.definitions
+    )
     if found and not pair.question.negations and not defined:
-        if re.search(r"\b(?:only|different|other|else|but|fail\w*|un\w+|in\w+less|lack\w*|exclu\w+)\b", pair.question.text, re.I):
+        if re.search(
+            r"\b(?:only|different|other|else|but|fail\w*|un\w+|in\w+less|lack\w*|exclu\w+)\b",
+            pair.question.text,
+            re.I,
+        ):
             return
-        yield Finding("negation_unasked", "nobody asked to exclude anything", pair.question.whole, found[0].span)
+        yield Finding(
+            "negation_unasked", "nobody asked to exclude anything", pair.question.whole, found[0].span
+        )
 
 
 def negation_by_row(pair: Pair) -> Iterator[Finding]:
@@ -294,24 +441,63 @@ def negation_by_row(pair: Pair) -> Iterator[Finding]:
     sql = pair.sql
     if not pair.question.negations:
         return
-    rows = [f for f in sql.filters if f.negated and f.kind in ("string", "number") and f.operator in ("!=", "in", "like", "=")]
+    rows = [
+        f
+        for f in sql.filters
+        if f.negated and f.kind in ("string", "number") and f.operator in ("!=", "in", "like", "=")
+    ]
     if rows and sql.joins and sql.selects == 1:
-        yield Finding("negation_by_row", "this excludes rows, not what has such a row", pair.question.negations[0].span, rows[0].span)
+        yield Finding(
+            "negation_by_row",
+            "this excludes rows, not what has such a row",
+            pair.question.negations[0].span,
+            rows[0].span,
+        )
 
 
 def percentage(pair: Pair) -> Iterator[Finding]:
-    """A percentage or ratio without a division, without times 100, or cut to whole numbers."""
-    sql = pair.sql
-    asked = pair.question.percentages
-    if asked and not any(m.kind == "division" for m in sql.percentages):
-        if not any(a.function == "AVG" for a in sql.aggregations) and not any(pair.named(w) for w in ("percentage", "ratio", "rate")):
-            yield Finding("percentage_missing", f"{asked[0].span.of(pair.question.text)!r} needs a division", asked[0].span, _first([p.span for p in sql.projections], sql.whole))
-    elif asked and asked[0].kind.startswith("percent") and not any(m.kind == "times_100" for m in sql.percentages):
-        if not any(pair.named(w) for w in ("percentage", "percent")) or sql.percentages:
-            yield Finding("times_100_missing", "a percentage is a ratio times 100", asked[0].span, _first([m.span for m in sql.percentages], sql.whole))
+    """A percentage or ratio without a division, or a percentage without times 100."""
+    sql, asked = pair.sql, pair.question.percentages
+    if not asked:
+        return
+    place = _first([p.span for p in sql.projections], sql.whole)
+    divided = any(m.kind == "division" for m in sql.percentages)
+    if not divided and not any(a.function == "AVG" for a in sql.aggregations):
+        if not any(pair.named(word) for word in ("percentage", "ratio", "rate")):
+            shown = asked[0].span.of(pair.question.text)
+            yield Finding("percentage_missing", f"{shown!r} needs a division", asked[0].span, place)
+    times_100 = any(m.kind == "times_100" for m in sql.percentages)
+    if divided and not times_100 and asked[0].kind.startswith("percent"):
+        place = _first([m.span for m in sql.percentages], sql.whole)
+        yield Finding("times_100_missing", "a percentage is a ratio times 100", asked[0].span, place)
 
 
 # -- definitions of the enriched question
+
+
+def literal_case(pair: Pair) -> Iterator[Finding]:
+    """A value written in other case than the question writes it: equality may depend on it."""
+    text = pair.question.text
+    for item in pair.sql.filters:
+        if item.kind != "string" or item.operator not in ("=", "in"):
+            continue
+        for value, span in pair.sql.literals:
+            raw = span.of(pair.sql.text).strip("'\"")
+            if (
+                value in item.values
+                and raw not in text
+                and raw.lower() in text.lower()
+                and raw.upper() != raw.lower()
+                and "lower" not in item.span.of(pair.sql.text).lower()
+            ):
+                place = text.lower().index(raw.lower())
+                yield Finding(
+                    "literal_case",
+                    f"the question writes {text[place : place + len(raw)]!r}",
+                    Span(place, place + len(raw)),
+                    span,
+                )
+                return
 
 
 def definitions(pair: Pair) -> Iterator[Finding]:
@@ -321,18 +507,47 @@ def definitions(pair: Pair) -> Iterator[Finding]:
         shown = definition.span.of(pair.question.text).strip()
         for wanted in definition.names:
             if wanted and not any(_same_name(wanted, held) for held, _ in names if held):
-                yield Finding("definition_name_unused", f"the query does not use {' '.join(sorted(wanted))!r} of {shown!r}", definition.span, pair.sql.whole)
+                rule = "definition_name_unused" if len(wanted) > 1 else "definition_word_unused"
+                yield Finding(
+                    rule,
+                    f"the query does not use {' '.join(sorted(wanted))!r} of {shown!r}",
+                    definition.span,
+                    pair.sql.whole,
+                )
                 break
         for function in definition.functions:
             if function in ("MAX", "MIN") and not _picks(pair, function):
-                yield Finding("definition_function_missing", f"the query does not take {function} of {shown!r}", definition.span, _first([o.span for o in pair.sql.order], pair.sql.whole))
+                yield Finding(
+                    "definition_function_missing",
+                    f"the query does not take {function} of {shown!r}",
+                    definition.span,
+                    _first([o.span for o in pair.sql.order], pair.sql.whole),
+                )
                 break
             computed = {a.function for a in pair.sql.aggregations}
-            if function in ("SUM", "COUNT", "AVG") and function not in computed and not (function != "AVG" and computed & {"SUM", "COUNT", "AVG"}):
-                yield Finding("definition_function_missing", f"the query does not take {function} of {shown!r}", definition.span, pair.sql.whole)
+            if (
+                function in ("SUM", "COUNT", "AVG")
+                and function not in computed
+                and not (function != "AVG" and computed & {"SUM", "COUNT", "AVG"})
+            ):
+                yield Finding(
+                    "definition_function_missing",
+                    f"the query does not take {function} of {shown!r}",
+                    definition.span,
+                    pair.sql.whole,
+                )
                 break
-        if "DIVIDE" in definition.functions and not pair.sql.percentages and not any(a.function == "AVG" for a in pair.sql.aggregations):
-            yield Finding("definition_function_missing", f"the query does not divide as {shown!r} says", definition.span, pair.sql.whole)
+        if (
+            "DIVIDE" in definition.functions
+            and not pair.sql.percentages
+            and not any(a.function == "AVG" for a in pair.sql.aggregations)
+        ):
+            yield Finding(
+                "definition_function_missing",
+                f"the query does not divide as {shown!r} says",
+                definition.span,
+                pair.sql.whole,
+            )
 
 
 def _same_name(wanted: frozenset[str], held: frozenset[str]) -> bool:
@@ -352,9 +567,15 @@ def mappings(pair: Pair) -> Iterator[Finding]:
     """A column mapping or metric of the application rules that the query does not follow."""
     for name, phrase, columns in pair.rules.column_words:
         spans = [pair.question.words.get(w) for w in sorted(phrase)]
-        if name in pair.rules.column_mappings and all(spans) and not any(c <= held for c in columns for held, _ in pair.sql.columns):
+        if (
+            name in pair.rules.column_mappings
+            and all(spans)
+            and not any(c <= held for c in columns for held, _ in pair.sql.columns)
+        ):
             shown = ", ".join(pair.rules.column_mappings[name])
-            yield Finding("mapping_missing", f"{name!r} is {shown}", spans[0] or pair.question.whole, pair.sql.whole)
+            yield Finding(
+                "mapping_missing", f"{name!r} is {shown}", spans[0] or pair.question.whole, pair.sql.whole
+            )
     present = {a.function for a in pair.sql.aggregations}
     for name, words, functions in pair.rules.metric_functions:
         spans = [pair.question.words.get(w) for w in sorted(words)]
@@ -376,6 +597,7 @@ FAULTS = {
     "foreign_function": "this dialect does not have it",
     "dialect_uncertain": "SQLite, tried first, does not have it; name the `dialect` if the database does",
     "cross_join": "tables side by side without a condition",
+    "concatenated_columns": "several columns are glued into one",
     "prose": "text around the query",
     "several_statements": "more than one statement; the first is judged",
 }
@@ -385,7 +607,11 @@ def faults(pair: Pair) -> Iterator[Finding]:
     """What no reading of the question can make right."""
     seen: set[str] = set()
     for fault in pair.sql.faults:
-        if fault.kind == "integer_division" and not pair.question.percentages and "DIVIDE" not in pair.question.text:
+        if (
+            fault.kind == "integer_division"
+            and not pair.question.percentages
+            and "DIVIDE" not in pair.question.text
+        ):
             continue
         if fault.kind not in seen:
             seen.add(fault.kind)
@@ -402,7 +628,9 @@ def no_table(pair: Pair) -> Iterator[Finding]:
 def idle_table(pair: Pair) -> Iterator[Finding]:
     """A joined table that only its join condition mentions."""
     for mark in pair.sql.idle_tables:
-        yield Finding("idle_table", f"the query takes nothing from {mark.kind!r}", pair.question.whole, mark.span)
+        yield Finding(
+            "idle_table", f"the query takes nothing from {mark.kind!r}", pair.question.whole, mark.span
+        )
         return
 
 
@@ -410,7 +638,12 @@ def table_unasked(pair: Pair) -> Iterator[Finding]:
     """A table whose name the question does not speak of."""
     for words, span in pair.sql.tables:
         if len(pair.sql.tables) > 1 and words and pair.asked_words(words) is None:
-            yield Finding("table_unasked", f"the question does not speak of {span.of(pair.sql.text)!r}", pair.question.whole, span)
+            yield Finding(
+                "table_unasked",
+                f"the question does not speak of {span.of(pair.sql.text)!r}",
+                pair.question.whole,
+                span,
+            )
 
 
 def column_unasked(pair: Pair) -> Iterator[Finding]:
@@ -418,7 +651,12 @@ def column_unasked(pair: Pair) -> Iterator[Finding]:
     for item in pair.sql.filters:
         if item.words and item.kind in ("string", "number", "null") and pair.asked_words(item.words) is None:
             shown = item.span.of(pair.sql.text)
-            yield Finding("column_unasked", f"the question does not speak of the column of {shown!r}", pair.question.whole, item.span)
+            yield Finding(
+                "column_unasked",
+                f"the question does not speak of the column of {shown!r}",
+                pair.question.whole,
+                item.span,
+            )
 
 
 def words_unmet(pair: Pair) -> Iterator[Finding]:
@@ -436,29 +674,52 @@ def words_unmet(pair: Pair) -> Iterator[Finding]:
             if pair.named(word) is None and not any(word in v for v, _ in pair.sql.literals):
                 unmet.append(item.span)
     if unmet and total:
-        yield Finding("words_unmet", f"{len(unmet)} words of the question meet no name", unmet[0], pair.sql.whole, len(unmet) / total)
+        yield Finding(
+            "words_unmet",
+            f"{len(unmet)} words of the question meet no name",
+            unmet[0],
+            pair.sql.whole,
+            len(unmet) / total,
+        )
 
 
 def outer_join(pair: Pair) -> Iterator[Finding]:
     """An outer join keeps rows without a partner."""
     if pair.sql.outer_joins and not pair.question.negations:
-        yield Finding("outer_join", "an outer join keeps rows without a partner", pair.question.whole, pair.sql.whole)
+        yield Finding(
+            "outer_join", "an outer join keeps rows without a partner", pair.question.whole, pair.sql.whole
+        )
 
 
 def complexity(pair: Pair) -> Iterator[Finding]:
     """Joins and nested queries: each is one more thing to get wrong."""
     if pair.sql.joins:
-        yield Finding("joins", f"{pair.sql.joins} joins", pair.question.whole, pair.sql.whole, min(pair.sql.joins, 5))
+        yield Finding(
+            "joins", f"{pair.sql.joins} joins", pair.question.whole, pair.sql.whole, min(pair.sql.joins, 5)
+        )
     if pair.sql.selects > 1:
-        yield Finding("nested_queries", f"{pair.sql.selects - 1} nested queries", pair.question.whole, pair.sql.whole, min(pair.sql.selects - 1, 4))
+        yield Finding(
+            "nested_queries",
+            f"{pair.sql.selects - 1} nested queries",
+            pair.question.whole,
+            pair.sql.whole,
+            min(pair.sql.selects - 1, 4),
+        )
     conditions = len(pair.sql.filters)
     if conditions > 2:
-        yield Finding("many_conditions", f"{conditions} conditions", pair.question.whole, pair.sql.whole, min(conditions - 2, 4))
+        yield Finding(
+            "many_conditions",
+            f"{conditions} conditions",
+            pair.question.whole,
+            pair.sql.whole,
+            min(conditions - 2, 4),
+        )
 
 
 CHECKS: tuple[Check, ...] = (
-    select_star, projection_count, projection_unasked, projection_unmet, projection_of_condition, aggregation, grouping,
-    grouping_by_name, ordering, superlative, limit, limit_one_of_ties, distinct, repeated_rows, set_operation,
-    negation_unasked, negation_by_row, percentage, definitions, mappings, faults, no_table, idle_table, table_unasked,
-    column_unasked, words_unmet, outer_join, complexity,
+    select_star, projection_count, projection_unasked, projection_unmet, projection_of_condition,
+    aggregation, grouping, grouping_by_name, ordering, superlative, limit, limit_one_of_ties,
+    distinct, set_operation, negation_unasked, negation_by_row, percentage, literal_case,
+    definitions, mappings, faults, no_table, idle_table, table_unasked, column_unasked, words_unmet,
+    outer_join, complexity,
 )  # fmt: skip

@@ -41,8 +41,10 @@ class Judgement:
     Attributes:
         verdict: one of `VERDICT_POINTS`, or None where the judge gave no usable one.
         confidence: gamma in [0, 1].
-        findings: what it holds against the query, each with its share of the lost points (any positive scale).
-        p_correct: probability in [0, 1] that the query is right, or None where the judge does not estimate it.
+        findings: what it holds against the query, each with its share of the lost points (any positive
+            scale).
+        p_correct: probability in [0, 1] that the query is right, or None where the judge does not estimate
+            it.
         reason: why there is no verdict.
     """
 

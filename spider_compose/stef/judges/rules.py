@@ -1,8 +1,8 @@
 """The default judge: deterministic, from what the alignment found (pipeline step 5).
 
-A query starts with the odds of a faultless one and loses some by each finding; what a finding costs stands in one
-table, `weights.json`, fitted on labelled queries (see `spider_compose.stef.fit`). The verdict looks beyond filters,
-which Phi counts by themselves; `p_correct` looks at everything.
+A query starts with the odds of a faultless one and loses some by each finding; what a finding costs stands
+in one table, `weights.json`, fitted on labelled queries (see `spider_compose.stef.fit`). The verdict looks
+beyond filters, which Phi counts by themselves; `p_correct` looks at everything.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ GREATEST_AMOUNT = 3.0
 
 # Findings about filters: Phi has points of their own for them, so the verdict leaves them out.
 FILTER_RULES = frozenset(
-    "literal_missing literal_altered definition_value_missing negation_missing operator_differs bound_differs extra_filter "
-    "extra_null_filter".split()
+    "literal_missing literal_altered definition_value_missing negation_missing operator_differs "
+    "bound_differs extra_filter extra_null_filter".split()
 )
 
 # A query with a finding that costs this much is not one to use unseen: its confidence stays below that.
@@ -48,7 +49,8 @@ class Weights:
         context: name of `CONTEXT` -> change of the odds per unit.
         verdicts: (verdict, least probability it is given at), from the best to the worst.
         confidence: (probability, gamma) points between which gamma is read off.
-        faultless: greatest probability a verdict is given by to a query with a definite fault (see `DEFINITE`).
+        faultless: greatest probability a verdict is given by to a query with a definite fault (see
+            `DEFINITE`).
     """
 
     intercept: float
@@ -77,7 +79,9 @@ class Weights:
                 source,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SpiderComposeError(f"weights of {source}: expected the JSON document that `stef fit` writes, but {error!r}") from error
+            raise SpiderComposeError(
+                f"weights of {source}: expected the JSON document that `stef fit` writes, but {error!r}"
+            ) from error
 
     @classmethod
     def read(cls, path: str | Path) -> Weights:
@@ -95,7 +99,14 @@ class Weights:
     @cached_property
     def digest(self) -> str:
         """Eight hexadecimal digits that change with every weight, for the signature."""
-        parts = [self.intercept, sorted(self.rules.items()), sorted(self.context.items()), self.verdicts, self.confidence, self.faultless]
+        parts = [
+            self.intercept,
+            sorted(self.rules.items()),
+            sorted(self.context.items()),
+            self.verdicts,
+            self.confidence,
+            self.faultless,
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
 
@@ -150,7 +161,9 @@ class RulesJudge:
     def _judge(self, pair: Pair) -> Judgement:
         weights = self.weights
         found = findings(pair, self.disabled | pair.rules.disabled_rules)
-        base = weights.intercept + sum(weights.context.get(name, 0.0) * value for name, value in context(pair).items())
+        base = weights.intercept + sum(
+            weights.context.get(name, 0.0) * value for name, value in context(pair).items()
+        )
         costs = {rule: weights.rules.get(rule, 0.0) * amount for rule, amount in amounts(found).items()}
         everything = base - sum(costs.values())
         beyond = base - sum(cost for rule, cost in costs.items() if rule not in FILTER_RULES)
@@ -174,7 +187,7 @@ def probability(odds: float) -> float:
 
 def gamma(p: float, points: Sequence[tuple[float, float]]) -> float:
     """The confidence between the points of the table, linear in the probability."""
-    for (left, low), (right, high) in zip(points, points[1:], strict=False):
+    for (left, low), (right, high) in pairwise(points):
         if p <= right:
             return low + (high - low) * (p - left) / (right - left)
     return points[-1][1]

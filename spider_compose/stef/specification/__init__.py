@@ -1,1 +1,1 @@
-"""Semantic specifications: what a question asks and what a query does, in the same terms (pipeline step 2)."""
+"""Semantic specifications: what a question asks and what a query does, in one language (step 2)."""

@@ -26,6 +26,7 @@ class Projection:
         functions: aggregate functions in it, upper case.
         star: whether it is `*`.
         aggregated: whether every column in it stands inside an aggregate.
+        optional: in a question, whether a later sentence may have taken its place ("What is ...? List ...").
     """
 
     words: frozenset[str]
@@ -33,6 +34,7 @@ class Projection:
     functions: tuple[str, ...] = ()
     star: bool = False
     aggregated: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Filter:
 
     Attributes:
         words: stems of the names it speaks of; empty where the question names none.
-        operator: =, !=, <, <=, >, >=, between, like, null, in, exists; in a question also "" for a bare literal.
+        operator: =, !=, <, <=, >, >=, between, like, null, in, exists; in a question also "" for a bare
+            literal.
         values: folded literals (see `normalization.fold_value`), in order.
         kind: "string", "number", "date", "relative" (a date kept symbolic), "null", "subquery", "columns".
         negated: whether it excludes what it names.

@@ -1,15 +1,15 @@
 """A question -> its specification, by spaCy's words and named, ordered rules (pipeline step 2).
 
-Each rule reads one kind of thing and adds it to the draft; `RULES` is their order, which matters where a later
-rule looks at what an earlier one took (a number that is part of a date is no number). A rule's name can be
-switched off. No schema: what is found are words, values and operators, never columns.
+Each rule reads one kind of thing and adds it to the draft; `RULES` is their order, which matters where a
+later rule looks at what an earlier one took (a number that is part of a date is no number). A rule's name
+can be switched off. No schema: what is found are words, values and operators, never columns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from spider_compose.stef.normalization import (
@@ -99,13 +99,29 @@ class Draft:
 
 Rule = Callable[[Draft], None]
 
-_VAGUE = {"be", "is", "are", "was", "were", "do", "does", "have", "has", "had", "did", "list", "show", "find", "give"}
+_VAGUE = {
+    "be",
+    "is",
+    "are",
+    "was",
+    "were",
+    "do",
+    "does",
+    "have",
+    "has",
+    "had",
+    "did",
+    "list",
+    "show",
+    "find",
+    "give",
+}
 
 _UNITS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
-    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30,
+    "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12}
 _TIMES = {"once": 1, "twice": 2}
@@ -136,7 +152,13 @@ def number_word(words: Sequence[str]) -> tuple[int, int] | None:
             current = (current or 1) * _SCALES[word]
             if _SCALES[word] >= 1000:
                 total, current = total + current, 0
-        elif word == "and" and used and place + 1 < len(words) and words[place + 1].split("-")[0] in _UNITS and words[place - 1] in _SCALES:
+        elif (
+            word == "and"
+            and used
+            and place + 1 < len(words)
+            and words[place + 1].split("-")[0] in _UNITS
+            and words[place - 1] in _SCALES
+        ):
             continue
         else:
             break
@@ -148,7 +170,7 @@ def number_word(words: Sequence[str]) -> tuple[int, int] | None:
 
 
 def definitions(draft: Draft) -> None:
-    """Statements of what a phrase means: "X refers to Y = 'v'", "A3 contains the data of region", "Z = A / B"."""
+    """Statements of what a phrase means: "X refers to Y = 'v'", "A3 contains the data of region"."""
     for part in _statements(draft.text):
         text = part.of(draft.text)
         match = _DEFINES.search(text)
@@ -160,23 +182,46 @@ def definitions(draft: Draft) -> None:
         else:
             phrase, place = text[: match.start()], match.end()
         expression = text[place:]
-        if phrase and (_IDENTIFIER.fullmatch(phrase.strip()) or " = " in phrase or _QUOTED.fullmatch(phrase.strip())):
-            phrase, expression, place = expression, phrase, 0  # "A3 contains the data of region": the name comes first
+        if phrase and (
+            _IDENTIFIER.fullmatch(phrase.strip()) or " = " in phrase or _QUOTED.fullmatch(phrase.strip())
+        ):
+            phrase, expression, place = (
+                expression,
+                phrase,
+                0,
+            )  # "A3 contains the data of region": the name comes first
         start = part.start + place
         draft.definitions.append(_definition(phrase, expression, Span(start, start + len(expression))))
         draft.taken.append(part)
 
 
 _DEFINES = re.compile(
-    r"\s(?:refer\w*|means?|contains?|denotes?|represents?|stands?|indicates?|mapp?s|can be found in|is calculated|calculated)"
+    r"\s(?:refer\w*|means?|contains?|denotes?|represents?|stands?|indicates?|mapp?s|can be found in|"
+    r"is calculated|calculated)"
     r"(?:\s+(?:to|for|that|by|as|the data of))*\s|\s(?P<equals>=)\s",
     re.I,
 )
-_FORMULA = re.compile(r"[<>=]|\b(?:DIVIDE|SUBTRACT|MULTIPLY|SUM|COUNT|AVG|MAX|MIN)\s*\(|\bis null\b|\b[Bb](?:etween|ETWEEN)\s*'")
-_RESULTS = {"average", "percentage", "percent", "difference", "calculation", "ratio", "total", "rate", "result", "sum", "proportion"}
+_FORMULA = re.compile(
+    r"[<>=]|\b(?:DIVIDE|SUBTRACT|MULTIPLY|SUM|COUNT|AVG|MAX|MIN)\s*\(|\bis null\b|\b[Bb](?:etween|ETWEEN)\s*'"
+)
+_RESULTS = {
+    "average",
+    "percentage",
+    "percent",
+    "difference",
+    "calculation",
+    "ratio",
+    "total",
+    "rate",
+    "result",
+    "sum",
+    "proportion",
+}
 _NAME = re.compile(r"[\w.]+")
 _IDENTIFIER = re.compile(r"[A-Z]\d+|\w+_\w+|\w*[a-z][A-Z]\w*")
-_QUOTED = re.compile(r"'((?:[^'\n]|''|(?<=\w)'(?=\w))*)'(?!\w)|\"([^\"\n]*)\"|“([^”\n]*)”|‘([^’\n]*)’|`([^`\n]*)`")
+_QUOTED = re.compile(
+    r"'((?:[^'\n]|''|(?<=\w)'(?=\w))*)'(?!\w)|\"([^\"\n]*)\"|“([^”\n]*)”|‘([^’\n]*)’|`([^`\n]*)`"
+)
 
 
 def _statements(text: str) -> Iterator[Span]:
@@ -204,7 +249,9 @@ def _definition(phrase: str, expression: str, span: Span) -> Definition:
     functions = tuple(f.upper() for f in _FUNCTION.findall(bare))
     words = frozenset(stem(w) for w in re.findall(r"\w+", phrase.lower()) if w not in EMPTY_WORDS)
     if not re.search(r"[<>=(]|between|like|\bin\b", bare, re.I):
-        bare = re.sub(r"\d", " ", bare) if not _IDENTIFIER.search(bare) else bare  # "1 stands for yes" asks for no 1
+        bare = (
+            re.sub(r"\d", " ", bare) if not _IDENTIFIER.search(bare) else bare
+        )  # "1 stands for yes" asks for no 1
     for match in re.finditer(r"(?<![\w.'-])-?\d+(?:[.,]\d+)*(?![\w'])", bare):
         # 100 makes a percentage of a ratio
         if not re.match(r"\s*%", bare[match.end() :]) and not re.fullmatch(r"100(\.0+)?", match[0]):
@@ -224,16 +271,26 @@ def _names(bare: str, formula: bool) -> Iterator[frozenset[str]]:
             continue
         compared = re.match(r"[<>=!]|is\b|like\b|in\b|between\b|not\b", after, re.I)
         argument = re.search(r"\w\s*\($", before) is not None
-        if "_" in word or "." in word or compared or argument or few or formula or _IDENTIFIER.fullmatch(word):
+        if (
+            "_" in word
+            or "." in word
+            or compared
+            or argument
+            or few
+            or formula
+            or _IDENTIFIER.fullmatch(word)
+        ):
             yield frozenset(name_words(word.split(".")[-1]))
 
 
-_CALLED = re.compile(r"MAX|MIN|SUM|AVG|COUNT|CAST|SUBSTR(?:ING)?|STRFTIME|YEAR|MONTH|DAY|ABS|SQRT|ROUND|total", re.I)
+_CALLED = re.compile(
+    r"MAX|MIN|SUM|AVG|COUNT|CAST|SUBSTR(?:ING)?|STRFTIME|YEAR|MONTH|DAY|ABS|SQRT|ROUND|total", re.I
+)
 _WORDS_OF_FORMULAS = set(
-    "and or not where in between is null like divide subtract multiply sum count avg max min as the of to by for when then "
-    "case else end cast real float percentage percent true false which that than from with a an if it are was be select "
-    "distinct order desc asc limit all both means refers column columns table tables data information value values field no "
-    "average total difference number".split()
+    "and or not where in between is null like divide subtract multiply sum count avg max min as the of "
+    "to by for when then case else end cast real float percentage percent true false which that than "
+    "from with a an if it are was be select distinct order desc asc limit all both means refers column "
+    "columns table tables data information value values field no average total difference number".split()
 )
 
 
@@ -267,34 +324,49 @@ def dates(draft: Draft) -> None:
             month = _MONTHS[parts["M"].lower()] if parts.get("M") else int(parts["m"])
             value = f"{parts['y']}-{month:02d}" + (f"-{int(parts['d']):02d}" if parts.get("d") else "")
             place = draft.at(match.start())
-            draft.take(Filter(draft.near(place - 1), _date_operator(draft, place), (value,), "date", Span(*match.span())))
+            draft.take(
+                Filter(
+                    draft.near(place - 1), _date_operator(draft, place), (value,), "date", Span(*match.span())
+                )
+            )
 
 
 def _date_operator(draft: Draft, place: int) -> str:
     before = {w.lower for w in draft.words[max(0, place - 2) : place]}
-    return next((op for word, op in (("after", ">"), ("since", ">="), ("before", "<"), ("until", "<=")) if word in before), "=")
+    return next(
+        (
+            op
+            for word, op in (("after", ">"), ("since", ">="), ("before", "<"), ("until", "<="))
+            if word in before
+        ),
+        "=",
+    )
 
 
 def relative_dates(draft: Draft) -> None:
     """Dates that depend on the day of asking stay symbolic: "last 30 days" -> "last 30 day"."""
     pattern = (
         r"\b(?:(?:in|over|during|for|within)\s+)?(?:the\s+)?(?P<which>last|past|previous|next|this|current)\s+"
-        r"(?:(?P<n>\d+)\s+)?(?P<unit>day|week|month|quarter|year)s?\b|\b(?P<word>today|yesterday|tomorrow|year to date|ytd)\b"
+        r"(?:(?P<n>\d+)\s+)?(?P<unit>day|week|month|quarter|year)s?\b"
+        r"|\b(?P<word>today|yesterday|tomorrow|year to date|ytd)\b"
         r"|\b(?P<ago>\d+)\s+(?P<agounit>day|week|month|year)s?\s+ago\b"
     )
     for match in re.finditer(pattern, draft.asked, re.I):
         if not draft.free(*match.span()):
             continue
         parts = {k: v for k, v in match.groupdict().items() if v}
-        # "the last year" of a list, "this year" of a table: without a number it may be an ordinary superlative.
+        # "the last year" of a list, "this year" of a table: without a number it may be an ordinary
+        # superlative.
         strong = bool(parts.get("n") or parts.get("ago") or parts.get("word"))
         value = " ".join(v.lower() for v in parts.values())
         draft.take(Filter(frozenset({"date"}), "", (value,), "relative", Span(*match.span()), strong=strong))
 
 
 _COMPARISONS: tuple[tuple[str, str], ...] = (
-    (r"no\s+(?:less|fewer)\s+than|not\s+(?:less|fewer|lower)\s+than|at\s+least|minimum\s+of|or\s+(?:more|above|higher)\s+than", ">="),
-    (r"no\s+more\s+than|not\s+(?:more|greater|higher)\s+than|at\s+most|maximum\s+of|up\s+to|not\s+exceed(?:ing)?", "<="),
+    (r"no\s+(?:less|fewer)\s+than|not\s+(?:less|fewer|lower)\s+than|at\s+least|minimum\s+of|"
+     r"or\s+(?:more|above|higher)\s+than", ">="),
+    (r"no\s+more\s+than|not\s+(?:more|greater|higher)\s+than|at\s+most|maximum\s+of|up\s+to|"
+     r"not\s+exceed(?:ing)?", "<="),
     (r"(?:more|greater|higher|larger|bigger|longer|older|taller|heavier|later|better|faster)\s+than(?:\s+or\s+equal\s+to)?|"
      r"over|above|exceed(?:s|ed|ing)?|beyond|after|larger\s+in\s+\w+\s+than", ">"),
     (r"(?:less|fewer|lower|smaller|shorter|younger|lighter|earlier|slower|cheaper)\s+than(?:\s+or\s+equal\s+to)?|"
@@ -307,17 +379,26 @@ _NUMBER = r"(?P<number>[$€£]?-?\d+(?:,\d{3})*(?:\.\d+)?)"
 def ranges(draft: Draft) -> None:
     """Between X and Y, from X to Y: two values, both needed."""
     number = r"[$€£]?(-?\d+(?:,\d{3})*(?:\.\d+)?)"
-    for pattern in (rf"\bbetween\s+(?:the\s+)?(?:years?\s+)?{number}\s+(?:and|to)\s+{number}", rf"\bfrom\s+(?:years?\s+)?{number}\s+to\s+{number}"):
+    for pattern in (
+        rf"\bbetween\s+(?:the\s+)?(?:years?\s+)?{number}\s+(?:and|to)\s+{number}",
+        rf"\bfrom\s+(?:years?\s+)?{number}\s+to\s+{number}",
+    ):
         for match in re.finditer(pattern, draft.asked, re.I):
             if draft.free(*match.span()):
                 values = (fold_value(match[1].rstrip(",")), fold_value(match[2].rstrip(",")))
-                draft.take(Filter(draft.near(draft.at(match.start())), "between", values, "number", Span(*match.span())))
+                draft.take(
+                    Filter(
+                        draft.near(draft.at(match.start())), "between", values, "number", Span(*match.span())
+                    )
+                )
 
 
 def comparisons(draft: Draft) -> None:
     """A number with a comparison before it ("more than 5", "at least two") or after it ("5 or more")."""
     for pattern, operator in _COMPARISONS:
-        for match in re.finditer(rf"\b(?:{pattern})\s+(?:the\s+)?(?:age\s+of\s+|year\s+|a\s+|an\s+)?", draft.asked, re.I):
+        for match in re.finditer(
+            rf"\b(?:{pattern})\s+(?:the\s+)?(?:age\s+of\s+|year\s+|a\s+|an\s+)?", draft.asked, re.I
+        ):
             number = _number_at(draft, match.end())
             if number is None or not draft.free(match.start(), number[1].end):
                 continue
@@ -328,15 +409,33 @@ def comparisons(draft: Draft) -> None:
             words = draft.near(place, 4) | draft.near(after + 1, 1)
             negated = any(w.lower in ("not", "n't", "never") for w in draft.words[max(0, place - 5) : place])
             draft.take(Filter(words, sign, (value,), "number", Span(match.start(), span.end), negated))
-    for match in re.finditer(rf"{_NUMBER}\s+(?:or|and)\s+(?P<how>more|above|over|higher|older|later|less|fewer|below|under|younger|earlier)\b", draft.asked, re.I):
+    for match in re.finditer(
+        rf"{_NUMBER}\s+(?:or|and)\s+(?P<how>more|above|over|higher|older|later|less|fewer|below|under|younger|earlier)\b",
+        draft.asked,
+        re.I,
+    ):
         if draft.free(*match.span()):
-            sign = ">=" if match["how"].lower() in ("more", "above", "over", "higher", "older", "later") else "<="
-            draft.take(Filter(draft.near(draft.at(match.start()), 4, 3), sign, (fold_value(match["number"]),), "number", Span(*match.span())))
+            sign = (
+                ">="
+                if match["how"].lower() in ("more", "above", "over", "higher", "older", "later")
+                else "<="
+            )
+            draft.take(
+                Filter(
+                    draft.near(draft.at(match.start()), 4, 3),
+                    sign,
+                    (fold_value(match["number"]),),
+                    "number",
+                    Span(*match.span()),
+                )
+            )
 
 
 def _number_at(draft: Draft, character: int) -> tuple[str, Span] | None:
     """A number in digits or words that starts at this character."""
-    match = re.compile(_NUMBER + r"(?P<scale>\s*(?:k|million|billion|thousand)\b)?(?![\w])", re.I).match(draft.text, character)
+    match = re.compile(_NUMBER + r"(?P<scale>\s*(?:k|million|billion|thousand)\b)?(?![\w])", re.I).match(
+        draft.text, character
+    )
     if match:
         value = fold_value(match["number"].strip("$€£").rstrip(","))
         scale = (match["scale"] or "").strip().lower()
@@ -361,13 +460,21 @@ def top_k(draft: Draft) -> None:
         rf"\b(?P<sup>top|first|last|best|bottom|lowest|highest|largest|most|least|fewest)[\s-]+{number}(?![\w%-])(?!\s*(?:quarter|year|month|day)s?\b)",
         rf"\b{number}\s+(?:\w+\s+)?(?P<sup>{best}|\w+est)\b",
         # "which three stores have the most visitors"
-        rf"\b(?:which|what|the|are|list|find|show|name|give)\s+{number}\s+\w+s\b[^.?!;]{{0,80}}?\b(?<!at )(?P<sup>{best})\b",
+        rf"\b(?:which|what|the|are|list|find|show|name|give)\s+{number}\s+\w+s\b"
+        rf"[^.?!;]{{0,80}}?\b(?<!at )(?P<sup>{best})\b",
     ):
         for match in re.finditer(pattern, draft.asked, re.I):
             if not draft.free(*match.span("k")) or draft.limit is not None:
                 continue
             count = int(match["k"]) if match["k"].isdigit() else _UNITS[match["k"].lower()]
-            if not 0 < count <= 1000 or match["sup"].lower() in ("interest", "rest", "test", "request", "guest", "west"):
+            if not 0 < count <= 1000 or match["sup"].lower() in (
+                "interest",
+                "rest",
+                "test",
+                "request",
+                "guest",
+                "west",
+            ):
                 continue
             span = Span(*match.span())
             draft.limit = Limit(count, span)
@@ -375,15 +482,34 @@ def top_k(draft: Draft) -> None:
 
 
 def numbers(draft: Draft) -> None:
-    """All other numbers of two digits or a comparison; small ones written out only where they count something."""
-    for match in re.finditer(r"(?<![\w.,-])[$€£]?-?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)(?!\.\w)", draft.asked):
+    """All other numbers; small ones written out only where they count something."""
+    for match in re.finditer(
+        r"(?<![\w.,-])[$€£]?-?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)(?!\.\w)", draft.asked
+    ):
         if not draft.free(*match.span()):
             continue
         ordinal = match[0][-2:] in ("st", "nd", "rd", "th")
-        value = fold_value(match[0].strip("$€£").rstrip(",").removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th"))
+        value = fold_value(
+            match[0]
+            .strip("$€£")
+            .rstrip(",")
+            .removesuffix("st")
+            .removesuffix("nd")
+            .removesuffix("rd")
+            .removesuffix("th")
+        )
         place = draft.at(match.start())
         # a leading zero belongs to a code: kept as written
-        draft.take(Filter(draft.near(place - 1) | draft.near(place + 1, 0, 1), "=", (value,), "number", Span(*match.span()), strong=not ordinal))
+        draft.take(
+            Filter(
+                draft.near(place - 1) | draft.near(place + 1, 0, 1),
+                "=",
+                (value,),
+                "number",
+                Span(*match.span()),
+                strong=not ordinal,
+            )
+        )
     place = 0
     while place < len(draft.words):
         found = number_word([w.lower for w in draft.words[place : place + 6]])
@@ -393,35 +519,67 @@ def numbers(draft: Draft) -> None:
         span = Span(draft.words[place].start, draft.words[place + found[1] - 1].end)
         # "one" is mostly a pronoun, "zero" mostly a negation
         if found[0] > 1 and draft.free(*span):
-            draft.take(Filter(draft.near(place + found[1], 0, 1), "=", (str(found[0]),), "number", span, strong=found[0] > 2))
+            draft.take(
+                Filter(
+                    draft.near(place + found[1], 0, 1),
+                    "=",
+                    (str(found[0]),),
+                    "number",
+                    span,
+                    strong=found[0] > 2,
+                )
+            )
         place += found[1]
 
 
 def bare_literals(draft: Draft) -> None:
-    """Names without quotes ("in North America", "by Todd Casey"): values that may be spelt otherwise in the data."""
+    """Names without quotes ("in North America"): values that may be spelt otherwise in the data."""
     run: list[Word] = []
     for place, word in enumerate([*draft.words, Word(".", ".", ".", ".", len(draft.text), len(draft.text))]):
         capital = word.text[:1].isupper() and place > 0 and draft.words[place - 1].text not in ".?!:;"
         if capital and draft.free(word.start, word.end) and word.lower not in ("i", "id", "ids"):
             run.append(word)
             continue
-        if run and (word.lower in ("of", "the", "and", "'s", "&", "-", "'") and place + 1 < len(draft.words)
-                    and draft.words[place + 1].text[:1].isupper() and word.lower not in ("and",)):
+        if run and (
+            word.lower in ("of", "the", "and", "'s", "&", "-", "'")
+            and place + 1 < len(draft.words)
+            and draft.words[place + 1].text[:1].isupper()
+            and word.lower not in ("and",)
+        ):
             run.append(word)
             continue
         if run:
             span = Span(run[0].start, run[-1].end)
             value = fold_value(span.of(draft.text))
             if len(value) > 1 or run[0].tag.startswith("NNP"):
-                draft.take(Filter(draft.near(draft.at(span.start) - 1, 4), "", (value,), "string", span, strong=False))
+                draft.take(
+                    Filter(
+                        draft.near(draft.at(span.start) - 1, 4), "", (value,), "string", span, strong=False
+                    )
+                )
         run = []
 
 
-_NEGATIONS = {"not", "no", "never", "without", "n't", "nor", "neither", "except", "excluding", "none", "nobody", "cannot", "unable", "n’t"}
+_NEGATIONS = {
+    "not",
+    "no",
+    "never",
+    "without",
+    "n't",
+    "nor",
+    "neither",
+    "except",
+    "excluding",
+    "none",
+    "nobody",
+    "cannot",
+    "unable",
+    "n’t",
+}
 
 
 def negations(draft: Draft) -> None:
-    """Not, never, without, other than: something must be excluded ("not only" and "no more than" are none)."""
+    """Not, never, without, other than: something is excluded ("not only", "no more than" exclude nothing)."""
     for place, word in enumerate(draft.words):
         following = draft.words[place + 1].lower if place + 1 < len(draft.words) else ""
         if word.lower in _NEGATIONS and following not in ("only", "more", "less", "fewer", "matter", "."):
@@ -431,7 +589,12 @@ def negations(draft: Draft) -> None:
                 draft.negations.append(Mark(word.lower, Span(word.start, word.end)))
         elif word.lower == "other" and following == "than":
             draft.negations.append(Mark("other than", Span(word.start, draft.words[place + 1].end)))
-    for match in re.finditer(r"\b(?:non-\w+|do(?:es)? ?nt|did ?nt|is ?nt|are ?nt|outside (?:of )?|excludes?|lacks?|lacking|different from)\b", draft.asked, re.I):
+    for match in re.finditer(
+        r"\b(?:non-\w+|do(?:es)? ?nt|did ?nt|is ?nt|are ?nt|outside (?:of )?|excludes?|lacks?|lacking|"
+        r"different from)\b",
+        draft.asked,
+        re.I,
+    ):
         if draft.free(*match.span()):
             draft.negations.append(Mark("not", Span(*match.span())))
 
@@ -442,7 +605,18 @@ def superlatives(draft: Draft) -> None:
         if not draft.free(word.start, word.end):
             continue
         previous = draft.words[place - 1].lower if place else ""
-        known = word.lower in SUPERLATIVES and word.lower not in ("first", "last", "top", "max", "min", "maximum", "minimum", "recent", "most", "least")
+        known = word.lower in SUPERLATIVES and word.lower not in (
+            "first",
+            "last",
+            "top",
+            "max",
+            "min",
+            "maximum",
+            "minimum",
+            "recent",
+            "most",
+            "least",
+        )
         regular = word.tag in ("JJS", "RBS") and word.lower not in ("most", "least")
         following = draft.words[place + 1] if place + 1 < len(draft.words) else None
         amount = (
@@ -453,10 +627,16 @@ def superlatives(draft: Draft) -> None:
         if not (known or regular or amount) or (previous == "at" and word.lower in ("least", "most", "best")):
             continue
         direction = SUPERLATIVES.get(word.lower, "desc" if word.lower.endswith("est") else None)
-        if following is not None and word.lower in ("most", "least") and following.lower in ("recent", "recently"):
+        if (
+            following is not None
+            and word.lower in ("most", "least")
+            and following.lower in ("recent", "recently")
+        ):
             direction = "desc" if word.lower == "most" else "asc"
         words = draft.near(place + 1, 0, 3)
-        draft.order.append(Order(words | {stem(word.lemma)}, direction, Span(word.start, word.end), superlative=True))
+        draft.order.append(
+            Order(words | {stem(word.lemma)}, direction, Span(word.start, word.end), superlative=True)
+        )
 
 
 def order(draft: Draft) -> None:
@@ -471,12 +651,21 @@ def order(draft: Draft) -> None:
         if not draft.free(*match.span()):
             continue
         tail = draft.text[match.start() : match.end() + 60].lower()
-        if match[0].lower().startswith(("order", "rank")) and not re.search(r"\bby\b|\bin\b|\bfrom\b|according", match[0].lower()):
+        if match[0].lower().startswith(("order", "rank")) and not re.search(
+            r"\bby\b|\bin\b|\bfrom\b|according", match[0].lower()
+        ):
             continue  # an order placed, a rank held
         direction: str | None = None
-        if re.search(r"descend|decreas|reverse|(?:from|highest|largest|most)\s+(?:the\s+)?\w*(?:\s\w+)?\s*to\s+(?:the\s+)?(?:low|least|small|few|short|cheap|old)|latest to|newest to", tail):
+        if re.search(
+            r"descend|decreas|reverse|latest to|newest to|"
+            r"(?:from|highest|largest|most)\s+(?:the\s+)?\w*(?:\s\w+)?\s*to\s+(?:the\s+)?"
+            r"(?:low|least|small|few|short|cheap|old)",
+            tail,
+        ):
             direction = "desc"
-        elif re.search(r"ascend|alphabet|lexico|increas|chronolog|(?:low|small|few|short|cheap|least)\w*\s+to\b", tail):
+        elif re.search(
+            r"ascend|alphabet|lexico|increas|chronolog|(?:low|small|few|short|cheap|least)\w*\s+to\b", tail
+        ):
             direction = "asc"
         start = draft.at(match.end())
         words = draft.near(start, 0, 5)
@@ -497,12 +686,18 @@ def aggregates(draft: Draft) -> None:
             function = "COUNT" if word.lower != "amount" else None
         elif word.lower in AGGREGATE_WORDS and word.lower != "count" and draft.free(word.start, word.end):
             function = AGGREGATE_WORDS[word.lower]
-            if word.lower == "mean" and word.tag.startswith("V") and previous not in ("the", "a", "and", "their"):
+            if (
+                word.lower == "mean"
+                and word.tag.startswith("V")
+                and previous not in ("the", "a", "and", "their")
+            ):
                 function = None
             if function == "SUM" and following == "number":
                 function = "COUNT" if place + 2 < len(words) and words[place + 2].lower == "of" else None
         if function:
-            draft.aggregations.append(Aggregation(function, draft.near(place + 1, 0, 3) - {stem(word.lemma)}, Span(word.start, end)))
+            draft.aggregations.append(
+                Aggregation(function, draft.near(place + 1, 0, 3) - {stem(word.lemma)}, Span(word.start, end))
+            )
 
 
 def percentages(draft: Draft) -> None:
@@ -517,13 +712,27 @@ def grouping(draft: Draft) -> None:
     words = draft.words
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else None
-        if word.lower in ("each", "every", "per", "respective") and following is not None and following.lower not in ("?", "."):
+        if (
+            word.lower in ("each", "every", "per", "respective")
+            and following is not None
+            and following.lower not in ("?", ".")
+        ):
             ahead = [w for w in words[place + 1 : place + 4] if w.tag[:1] in "NJ"]
             keys = frozenset(stem(w.lemma) for w in ahead[:2])
             draft.grouping.append(Grouping(keys, Span(word.start, following.end)))
-        elif word.lower == "by" and following is not None and _aggregated_before(draft, word) and words[place - 1].tag.startswith("N") and following.tag.startswith("N") and not following.text[:1].isupper():
-            if draft.free(word.start, following.end) and not draft.order:
-                draft.grouping.append(Grouping(frozenset({stem(following.lemma)}), Span(word.start, following.end)))
+        elif (
+            word.lower == "by"
+            and following is not None
+            and _aggregated_before(draft, word)
+            and words[place - 1].tag.startswith("N")
+            and following.tag.startswith("N")
+            and not following.text[:1].isupper()
+            and draft.free(word.start, following.end)
+            and not draft.order
+        ):
+            draft.grouping.append(
+                Grouping(frozenset({stem(following.lemma)}), Span(word.start, following.end))
+            )
 
 
 def _aggregated_before(draft: Draft, word: Word) -> bool:
@@ -533,7 +742,9 @@ def _aggregated_before(draft: Draft, word: Word) -> bool:
 def distinct(draft: Draft) -> None:
     """Different, distinct, unique: no row twice."""
     for place, word in enumerate(draft.words):
-        if word.lower in ("distinct", "different", "unique", "distinctive", "differing") and draft.free(word.start, word.end):
+        if word.lower in ("distinct", "different", "unique", "distinctive", "differing") and draft.free(
+            word.start, word.end
+        ):
             following = draft.words[place + 1].lower if place + 1 < len(draft.words) else ""
             if following not in ("from", "than"):
                 draft.distinct.append(Mark(word.lower, Span(word.start, word.end)))
@@ -541,20 +752,30 @@ def distinct(draft: Draft) -> None:
 
 def set_operations(draft: Draft) -> None:
     """Both ... and ..., but not: two sets to compare."""
-    for match in re.finditer(r"\bboth\b(?P<between>[^.?;]{3,60}?)\band\b|\bbut\s+(?:do(?:es)?\s+|did\s+|is\s+|are\s+)?not\b", draft.asked, re.I):
+    for match in re.finditer(
+        r"\bboth\b(?P<between>[^.?;]{3,60}?)\band\b|\bbut\s+(?:do(?:es)?\s+|did\s+|is\s+|are\s+)?not\b",
+        draft.asked,
+        re.I,
+    ):
         draft.set_operations.append(Mark("both" if match["between"] else "but not", Span(*match.span())))
 
 
-_ASKS = {"what", "which", "who", "whose", "whom", "show", "list", "find", "give", "return", "tell", "display", "state", "name",
-         "identify", "provide", "please", "mention", "calculate", "compute", "get", "report", "retrieve", "select", "output",
-         "print", "include", "where", "when", "specify", "indicate", "write", "describe", "also", "along", "together", "count", "enumerate", "determine"}  # fmt: skip
-_ENDS = {"of", "for", "in", "with", "that", "who", "whose", "where", "which", "from", "by", "on", "at", "to", "have", "has", "had",
-         "do", "does", "did", "when", "during", "after", "before", "as", "between", "among", "under", "over", "than", "if", "?", ".", ";",
-         "sorted", "ordered", "order", "having", "whom", "per", "each", "every", "across", "within", "without", "using", "named", "called"}  # fmt: skip
-_SKIPS = {"the", "a", "an", "me", "us", "all", "any", "are", "is", "was", "were", "be", "there", "please", "distinct", "different",
-          "unique", "corresponding", "respective", "his", "her", "their", "its", "both", "also", "list", "out", "down", "some", "every",
-          "each", "'s", "and", "i", "want", "to", "know", "many", "how", "total", "average", "maximum", "minimum", "number", "can", "you",
-          "full", "respectively", "various", "that", "those", "these", "possible", "existing", "following", "current"}  # fmt: skip
+_ASKS = set(
+    "what which who whose whom show list find give return tell display state name identify provide "
+    "please mention calculate compute get report retrieve select output print include where when "
+    "specify indicate write describe also along together count enumerate determine".split()
+)
+_ENDS = set(
+    "of for in with that who whose where which from by on at to have has had do does did when during "
+    "after before as between among under over than if ? . ; sorted ordered order having whom per each "
+    "every across within without using named called".split()
+)
+_SKIPS = set(
+    "the a an me us all any are is was were be there please distinct different unique corresponding "
+    "respective his her their its both also list out down some every each 's and i want to know many "
+    "how total average maximum minimum number can you respectively various that those these possible "
+    "existing following current".split()
+)
 
 
 def projections(draft: Draft) -> None:
@@ -567,9 +788,23 @@ def projections(draft: Draft) -> None:
     place, found = 0, 0
     while place < len(words):
         word = words[place]
-        opens = word.lower in _ASKS and not (word.lower in ("which", "who", "whose", "where", "when", "that", "also", "state", "name", "count", "mention") and place and words[place - 1].text not in ".?!;:," and not (words[place - 1].lower == "and" and word.lower in ("which", "who", "what")))
-        opens = opens or (word.lower in ("along", "together") and place + 1 < len(words) and words[place + 1].lower == "with")
-        opens = opens or (word.lower == "how" and place + 1 < len(words) and words[place + 1].lower in ("many", "much", "old", "long"))
+        opens = word.lower in _ASKS and not (
+            word.lower
+            in ("which", "who", "whose", "where", "when", "that", "also", "state", "name", "count", "mention")
+            and place
+            and words[place - 1].text not in ".?!;:,"
+            and not (words[place - 1].lower == "and" and word.lower in ("which", "who", "what"))
+        )
+        opens = opens or (
+            word.lower in ("along", "together")
+            and place + 1 < len(words)
+            and words[place + 1].lower == "with"
+        )
+        opens = opens or (
+            word.lower == "how"
+            and place + 1 < len(words)
+            and words[place + 1].lower in ("many", "much", "old", "long")
+        )
         if not opens:
             place += 1
             continue
@@ -582,12 +817,21 @@ def projections(draft: Draft) -> None:
 
 
 def _drop_introduction(draft: Draft) -> None:
-    """"Which owner has most dogs? List the name.": where a later sentence lists, the first only introduces."""
-    cut = re.search(r"[?.!]\s+(?:please\s+)?(?:list|give|show|return|name|state|provide|identify|indicate|find|display|tell|mention)\b", draft.asked, re.I)
+    """Where a later sentence lists, the first only introduces: "Which owner has most dogs? List the name"."""
+    cut = re.search(
+        r"[?.!]\s+(?:please\s+)?(?:list|give|show|return|name|state|provide|identify|indicate|find|display|tell|mention)\b",
+        draft.asked,
+        re.I,
+    )
     first = draft.asked.split(None, 1)[0].lower() if draft.asked.split() else ""
-    if cut and (first in ("which", "who", "what", "whose", "when", "where", "how")) and not draft.asked.lower().startswith("how many"):
-        later = [p for p in draft.projections if p.span.start > cut.start()]
-        draft.projections = later or draft.projections
+    later = [p for p in draft.projections if cut and p.span.start > cut.start()]
+    if not cut or not later or draft.asked.lower().startswith("how many"):
+        return
+    if first in ("which", "who", "whose"):
+        draft.projections = later
+    elif first in ("what", "when", "where", "how"):
+        before = [replace(p, optional=True) for p in draft.projections if p not in later]
+        draft.projections = before + later
 
 
 def _phrases(draft: Draft, words: Sequence[Word], place: int, first: str) -> int:
@@ -597,7 +841,9 @@ def _phrases(draft: Draft, words: Sequence[Word], place: int, first: str) -> int
         place += 1
 
     def close() -> None:
-        nouns = [w for w in phrase if w.tag[:1] in "NJCF" or w.lower in AGGREGATE_WORDS or w.tag in ("VBG", "VBN")]
+        nouns = [
+            w for w in phrase if w.tag[:1] in "NJCF" or w.lower in AGGREGATE_WORDS or w.tag in ("VBG", "VBN")
+        ]
         if nouns:
             stems = frozenset(stem(w.lemma) for w in nouns) - {"many", "number", "much"}
             function = next((AGGREGATE_WORDS[w.lower] for w in phrase if w.lower in AGGREGATE_WORDS), None)
@@ -611,19 +857,52 @@ def _phrases(draft: Draft, words: Sequence[Word], place: int, first: str) -> int
 
     while place < len(words):
         word = words[place]
-        if word.lower in (",", "and", "&", "/", "or") or (word.lower == "as" and place + 2 < len(words) and words[place + 1].lower == "well"):
+        if word.lower in (",", "and", "&", "/", "or") or (
+            word.lower == "as" and place + 2 < len(words) and words[place + 1].lower == "well"
+        ):
             close()
             if word.lower == "as":
                 place += 2
-        elif word.lower == "of" and phrase and phrase[-1].lower in ("number", "numbers", "amount", "list", "kind", "kinds", "type", "types", "date", "percentage", "count", "sum", "average", "total", "pair", "pairs", "combination", "combinations"):
+        elif (
+            word.lower == "of"
+            and phrase
+            and phrase[-1].lower
+            in (
+                "number",
+                "numbers",
+                "amount",
+                "list",
+                "kind",
+                "kinds",
+                "type",
+                "types",
+                "date",
+                "percentage",
+                "count",
+                "sum",
+                "average",
+                "total",
+                "pair",
+                "pairs",
+                "combination",
+                "combinations",
+            )
+        ):
             phrase.append(word)
-        elif word.lower in ("what", "which", "whose", "how") and not phrase:
+        elif (word.lower in ("what", "which", "whose", "how") and not phrase) or (
+            word.lower in ("each", "every") and not phrase and not draft.projections
+        ):
             pass
-        elif word.lower in ("each", "every") and not phrase and not draft.projections:
-            pass
-        elif word.lower in _ENDS or (word.tag[:2] in ("VB", "MD") and phrase and word.lower not in _SKIPS and word.tag not in ("VBG", "VBN")):
-            break
-        elif word.lower in ("is", "are", "was", "were", "do", "does", "did") and phrase:
+        elif (
+            word.lower in _ENDS
+            or (
+                word.tag[:2] in ("VB", "MD")
+                and phrase
+                and word.lower not in _SKIPS
+                and word.tag not in ("VBG", "VBN")
+            )
+            or (word.lower in ("is", "are", "was", "were", "do", "does", "did") and phrase)
+        ):
             break
         elif word.lower not in _SKIPS or word.lower in AGGREGATE_WORDS or word.lower in ("many", "number"):
             phrase.append(word)
@@ -636,7 +915,14 @@ def _phrases(draft: Draft, words: Sequence[Word], place: int, first: str) -> int
 def _continued(draft: Draft, words: Sequence[Word], place: int) -> int:
     """After "... of the song" look for ", and the <noun> of ..." in the same sentence."""
     for ahead in range(place, min(len(words) - 3, place + 7)):
-        if words[ahead].text in ".?!;" or words[ahead].lower in ("that", "who", "which", "with", "whose", "where"):
+        if words[ahead].text in ".?!;" or words[ahead].lower in (
+            "that",
+            "who",
+            "which",
+            "with",
+            "whose",
+            "where",
+        ):
             break
         if words[ahead].lower in (",", "and"):
             article = words[ahead + 1].lower in ("the", "their", "its", "his", "her", "and")
@@ -650,8 +936,9 @@ def _continued(draft: Draft, words: Sequence[Word], place: int) -> int:
 RULES: tuple[tuple[str, Rule], ...] = tuple(
     (rule.__name__, rule)
     for rule in (
-        definitions, quoted_literals, dates, relative_dates, ranges, comparisons, top_k, numbers, bare_literals,
-        negations, superlatives, order, aggregates, percentages, grouping, distinct, set_operations, projections,
+        definitions, quoted_literals, dates, relative_dates, ranges, comparisons, top_k, numbers,
+        bare_literals, negations, superlatives, order, aggregates, percentages, grouping, distinct,
+        set_operations, projections,
     )
 )  # fmt: skip
 
@@ -665,7 +952,9 @@ def read_question(doc: Any, definitions: str = "", disabled: Collection[str] = (
         disabled: names of rules to leave out.
     """
     words = [
-        Word(t.text, t.lower_, t.lemma_.lower(), t.tag_, t.idx, t.idx + len(t.text)) for t in doc if not t.is_space
+        Word(t.text, t.lower_, t.lemma_.lower(), t.tag_, t.idx, t.idx + len(t.text))
+        for t in doc
+        if not t.is_space
     ]
     draft = Draft(doc.text + definitions, doc.text, words)
     for name, rule in RULES:

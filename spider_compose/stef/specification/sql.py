@@ -1,8 +1,8 @@
 """A query -> its specification, by sqlglot and without a schema (pipeline step 2).
 
 Aliases are followed to what they stand for, through derived tables and common table expressions, so that
-`n` in `ORDER BY n` reads as the COUNT it names. Conditions are read wherever they stand: WHERE, HAVING, QUALIFY,
-ON, CASE, FILTER, or a comparison inside an aggregate.
+`n` in `ORDER BY n` reads as the COUNT it names. Conditions are read wherever they stand: WHERE, HAVING,
+QUALIFY, ON, CASE, FILTER, or a comparison inside an aggregate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from spider_compose.stef.specification.items import (
 )
 
 if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.tokens import Token
 
 # A query is untrusted text: its length bounds the time (sqlglot reads some 100,000 characters a second), its
@@ -41,15 +40,24 @@ LONG = 8_000
 AUTO_DIALECTS = ("sqlite", "postgres", "mysql", "bigquery", "snowflake", "tsql", "duckdb", "spark", "oracle")
 
 # Functions that a dialect does not have, though other dialects do (upper case).
-_DATES = "YEAR MONTH DAY DATEDIFF DATE_FORMAT DATE_TRUNC TO_CHAR TO_DATE EXTRACT CURDATE GETDATE DATEADD DATE_ADD DATE_SUB DATEPART STR_TO_DATE TIMESTAMPDIFF TO_TIMESTAMP"
+_DATES = (
+    "YEAR MONTH DAY DATEDIFF DATE_FORMAT DATE_TRUNC TO_CHAR TO_DATE EXTRACT CURDATE GETDATE DATEADD DATE_ADD "
+    "DATE_SUB DATEPART STR_TO_DATE TIMESTAMPDIFF TO_TIMESTAMP"
+)
 FOREIGN_FUNCTIONS = {
-    "sqlite": frozenset(f"{_DATES} NOW LEFT RIGHT LPAD RPAD SPLIT_PART STRING_AGG LISTAGG REGEXP_REPLACE NVL".split()),
-    "mysql": frozenset("STRFTIME JULIANDAY DATE_TRUNC TO_CHAR DATEPART DATEADD GETDATE STRING_AGG LISTAGG NVL".split()),
-    "postgres": frozenset(
-        "STRFTIME JULIANDAY DATE_FORMAT DATEDIFF CURDATE GETDATE DATEADD IFNULL NVL GROUP_CONCAT YEAR MONTH DAY "
-        "DATE_ADD DATE_SUB DATEPART IIF LISTAGG".split()
+    "sqlite": frozenset(
+        f"{_DATES} NOW LEFT RIGHT LPAD RPAD SPLIT_PART STRING_AGG LISTAGG REGEXP_REPLACE NVL".split()
     ),
-    "tsql": frozenset("STRFTIME JULIANDAY DATE_FORMAT DATE_TRUNC EXTRACT NOW CURDATE GROUP_CONCAT IFNULL TO_CHAR".split()),
+    "mysql": frozenset(
+        "STRFTIME JULIANDAY DATE_TRUNC TO_CHAR DATEPART DATEADD GETDATE STRING_AGG LISTAGG NVL".split()
+    ),
+    "postgres": frozenset(
+        "STRFTIME JULIANDAY DATE_FORMAT DATEDIFF CURDATE GETDATE DATEADD IFNULL NVL GROUP_CONCAT "
+        "YEAR MONTH DAY DATE_ADD DATE_SUB DATEPART IIF LISTAGG".split()
+    ),
+    "tsql": frozenset(
+        "STRFTIME JULIANDAY DATE_FORMAT DATE_TRUNC EXTRACT NOW CURDATE GROUP_CONCAT IFNULL TO_CHAR".split()
+    ),
     "bigquery": frozenset("STRFTIME JULIANDAY DATE_FORMAT TO_CHAR GETDATE DATEPART GROUP_CONCAT NVL".split()),
     "snowflake": frozenset("STRFTIME JULIANDAY DATE_FORMAT GROUP_CONCAT STR_TO_DATE CURDATE".split()),
     "duckdb": frozenset("JULIANDAY DATE_FORMAT TO_CHAR GETDATE DATEADD NVL STR_TO_DATE CURDATE".split()),
@@ -63,7 +71,8 @@ class UnscoredError(ValueError):
     """A row that gets no score.
 
     Attributes:
-        reason: a fixed word to count by: "no_sql", "not_a_query", "no_dialect_parses", "too_long", "too_deep".
+        reason: a fixed word to count by: "no_sql", "not_a_query", "no_dialect_parses", "too_long",
+            "too_deep".
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -118,7 +127,9 @@ def read_sql(sql: str | None, dialect: str = "auto") -> SqlSpecification:
     if sql is None or not sql.strip(" \t\r\n;\x00"):
         raise UnscoredError("no_sql", "there is no SQL")
     if len(sql) > MAX_CHARACTERS:
-        raise UnscoredError("too_long", f"expected at most {MAX_CHARACTERS:,} characters, but got {len(sql):,}")
+        raise UnscoredError(
+            "too_long", f"expected at most {MAX_CHARACTERS:,} characters, but got {len(sql):,}"
+        )
     faults: list[Mark] = []
     text = _without_fence(sql.replace("\x00", " "), faults)
     tree, name = _parse_any(text, dialect, faults)
@@ -142,9 +153,9 @@ def _only(text: str, start: int, end: int) -> str:
     return " " * start + text[start:end] + " " * (len(text) - end)
 
 
-def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[exp.Expression, str]:
+def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
     """The query's tree in the first dialect that reads it, if need be without the prose around it."""
-    names = AUTO_DIALECTS if dialect == "auto" else (dialect,)
+    names: tuple[str, ...] = AUTO_DIALECTS if dialect == "auto" else (dialect,)
     if len(text) > LONG:
         names = names[:2]
     problem: UnscoredError | None = None
@@ -160,7 +171,14 @@ def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[exp.Express
                 if dialect == "auto" and name == AUTO_DIALECTS[0] and (foreign := _foreign(candidate, name)):
                     # Some dialect may have the function; which one the database speaks, only its owner knows.
                     faults.append(Mark("dialect_uncertain", foreign[0]))
-                    name = next((n for n in AUTO_DIALECTS[1:] if not _foreign(candidate, n) and _parses(candidate, n)), name)
+                    name = next(
+                        (
+                            n
+                            for n in AUTO_DIALECTS[1:]
+                            if not _foreign(candidate, n) and _parses(candidate, n)
+                        ),
+                        name,
+                    )
                 if candidate is not text:
                     faults.append(Mark("prose", Span(0, len(text))))
                 return tree, name
@@ -176,7 +194,7 @@ def _candidates(text: str) -> Iterator[str]:
         yield _only(text, start.start(), end if end > 0 else len(text))
 
 
-def _parse(text: str, dialect: str, faults: list[Mark]) -> exp.Expression:
+def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -196,7 +214,11 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> exp.Expression:
     if not trees or all(isinstance(tree, exp.Semicolon) for tree in trees):
         raise UnscoredError("no_sql", "there are only comments")
     if not queries:
-        kind = "text" if isinstance(trees[0], (exp.Column, exp.Alias, exp.Condition)) else type(trees[0]).__name__
+        kind = (
+            "text"
+            if isinstance(trees[0], (exp.Column, exp.Alias, exp.Condition))
+            else type(trees[0]).__name__
+        )
         raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}")
     query = queries[0]
     if isinstance(query, exp.Select) and not (query.expressions or query.args.get("from_")):
@@ -207,7 +229,11 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> exp.Expression:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200].replace("\x1b[4m", "").replace("\x1b[0m", "")
+    return (
+        (str(error).splitlines() or [type(error).__name__])[0][:200]
+        .replace("\x1b[4m", "")
+        .replace("\x1b[0m", "")
+    )
 
 
 def _check_depth(tokens: Sequence[Token]) -> None:
@@ -217,7 +243,9 @@ def _check_depth(tokens: Sequence[Token]) -> None:
         if kind in ("L_PAREN", "L_BRACKET", "L_BRACE", "CASE"):
             depth += 1
             if depth > MAX_DEPTH:
-                raise UnscoredError("too_deep", f"expected brackets at most {MAX_DEPTH} deep; deeper at {token.start}")
+                raise UnscoredError(
+                    "too_deep", f"expected brackets at most {MAX_DEPTH} deep; deeper at {token.start}"
+                )
         elif kind in ("R_PAREN", "R_BRACKET", "R_BRACE", "END"):
             depth -= 1
 
@@ -277,7 +305,7 @@ class _Reader:
         self.joins = self.outer_joins = self.selects = self.windows = self.nodes = 0
         self.grouped = False
 
-    def read(self, tree: exp.Expression, text: str) -> SqlSpecification:
+    def read(self, tree: Any, text: str) -> SqlSpecification:
         columns = self._query(tree, None, 0)
         self._tokens(text)
         outer = sorted(self.limits, key=lambda item: item[0])
@@ -362,7 +390,9 @@ class _Reader:
         for cte in clause.expressions if clause else ():
             self.ctes[cte.alias.lower()] = {}  # a recursive one sees itself
             columns = self._query(cte.this, outer, depth + 1)
-            names = [c.name for c in cte.args["alias"].args.get("columns") or ()] if cte.args.get("alias") else []
+            names = (
+                [c.name for c in cte.args["alias"].args.get("columns") or ()] if cte.args.get("alias") else []
+            )
             if names:
                 columns = dict(zip((n.lower() for n in names), columns.values(), strict=False))
             self.ctes[cte.alias.lower()] = columns
@@ -383,12 +413,16 @@ class _Reader:
             self._source(lateral, scope, depth)
         self._joins(joins, scope, node, depth)
         if node.args.get("distinct"):
-            self.marks["distinct"].append(Mark("select", self._node_span(node.expressions[0]) if node.expressions else Span(0, 6)))
+            self.marks["distinct"].append(
+                Mark("select", self._node_span(node.expressions[0]) if node.expressions else Span(0, 6))
+            )
         columns = self._projections(node, scope, depth)
         scope.aliases = columns
         where = node.args.get("where")
         if where is not None:
-            aggregate = next((n for n in _walk(where.this, prune=exp.Query) if isinstance(n, exp.AggFunc)), None)
+            aggregate = next(
+                (n for n in _walk(where.this, prune=exp.Query) if isinstance(n, exp.AggFunc)), None
+            )
             if aggregate is not None:
                 self.faults.append(Mark("aggregate_in_where", self._node_span(aggregate)))
             self._conditions(where.this, scope, depth)
@@ -416,7 +450,9 @@ class _Reader:
                 for word in words:
                     self.words.setdefault(word, span)
         elif isinstance(node, (exp.Subquery, exp.Lateral, exp.Paren)):
-            columns = self._query(node.this, scope.outer, depth + 1) if isinstance(node, exp.Subquery) else None
+            columns = (
+                self._query(node.this, scope.outer, depth + 1) if isinstance(node, exp.Subquery) else None
+            )
             if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
                 columns = self._query(node.this, scope, depth + 1)
             scope.sources[(node.alias or f"?{len(scope.sources)}").lower()] = columns
@@ -449,7 +485,9 @@ class _Reader:
         for position, projection in enumerate(node.expressions):
             inner = projection.this if isinstance(projection, exp.Alias) else projection
             table = inner.table.lower() if isinstance(inner, exp.Column) else ""
-            if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
+            if isinstance(inner, exp.Star) or (
+                isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)
+            ):
                 found = self._star(scope, table)
                 if found:
                     columns |= found
@@ -464,6 +502,8 @@ class _Reader:
                 for below in reading.queries[0].values():  # a scalar sub-query shows what it selects
                     reading.words |= below.words
                     reading.functions += below.functions
+            if isinstance(inner, (exp.DPipe, exp.Concat, exp.ConcatWs)) and reading.columns > 1:
+                self.faults.append(Mark("concatenated_columns", self._span(reading)))
             name = projection.alias_or_name.lower() or f"?{position}"
             if isinstance(projection, exp.Alias):
                 reading.words |= set(name_words(projection.alias))
@@ -519,8 +559,8 @@ class _Reader:
         if limit is None:
             return None
         count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.args.get("expression")
-        plain = isinstance(count, exp.Literal) and count.is_int
-        return Limit(int(count.this) if plain and len(count.this) < 18 else None, self._node_span(count or node))
+        plain = isinstance(count, exp.Literal) and count.is_int and len(count.this) < 18
+        return Limit(int(str(count)) if plain else None, self._node_span(count or node))
 
     # -- conditions
 
@@ -544,7 +584,11 @@ class _Reader:
         from sqlglot import exp
 
         self._quoted_values(node)
-        join = isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column)
+        join = (
+            isinstance(node, exp.EQ)
+            and isinstance(node.this, exp.Column)
+            and isinstance(node.expression, exp.Column)
+        )
         if join:
             for side in (node.this, node.expression):
                 alias = side.table.lower()
@@ -559,7 +603,9 @@ class _Reader:
         elif isinstance(node, exp.Exists):
             operator = "exists"
         elif operator in ("like", "ilike"):
-            operator = "like" if any("%" in self.source[s.start : s.end] for _, s, _ in reading.values) else "="
+            operator = (
+                "like" if any("%" in self.source[s.start : s.end] for _, s, _ in reading.values) else "="
+            )
         if operator == "!=" or node.args.get("negate"):  # NOT LIKE is a Like with a sign
             negated = not negated
         if negated:
@@ -571,7 +617,7 @@ class _Reader:
         self.literals += [(value, place) for value, place, _ in reading.values]
 
     def _quoted_values(self, node: Any) -> None:
-        """SQLite and MySQL take `"x"` for a string where no column has the name; on the right of a comparison it is one."""
+        """SQLite and MySQL may take `"x"` for a string; on the right of a comparison it is one."""
         from sqlglot import exp
 
         if self.dialect not in ("sqlite", "mysql") or not isinstance(node, _compared()):
@@ -587,7 +633,7 @@ class _Reader:
     # -- expressions
 
     def _expression(self, node: Any, scope: _Scope, depth: int, in_condition: bool = False) -> _Reading:
-        """Words, functions and values of an expression; the queries and conditions in it are read on their own."""
+        """Words, functions and values of an expression; queries and conditions in it are read apart."""
         from sqlglot import exp
 
         reading = _Reading()
@@ -610,7 +656,11 @@ class _Reader:
                 continue
             if isinstance(current, _compared()) and current is not node:
                 self._conditions(current, scope, depth)
-                inner = self._expression(current.this, scope, depth) if isinstance(current.this, exp.Column) else None
+                inner = (
+                    self._expression(current.this, scope, depth)
+                    if isinstance(current.this, exp.Column)
+                    else None
+                )
                 if inner:
                     reading.words |= inner.words
                     reading.columns += 1
@@ -650,7 +700,7 @@ class _Reader:
         reading.plain_columns += not aggregated
 
     def _column(self, node: Any, scope: _Scope, count_use: bool = True) -> _Reading | None:
-        """What a column stands for, if a derived table or a projection names it; unknown qualifiers are faults."""
+        """What a column stands for, if a derived table or a projection names it."""
         table, name = node.table.lower(), node.name.lower()
         span = self._node_span(node)
         words = frozenset(name_words(node.name))
@@ -680,10 +730,21 @@ class _Reader:
     def _aggregate(self, node: Any, reading: _Reading, scope: _Scope, inside: bool) -> None:
         from sqlglot import exp
 
-        function = _FUNCTIONS.get(type(node).__name__) or getattr(node, "sql_name", lambda: type(node).__name__)()
+        function = (
+            _FUNCTIONS.get(type(node).__name__) or getattr(node, "sql_name", lambda: type(node).__name__)()
+        )
         reading.functions.append(function)
         reading.own_aggregates += 1
-        words = {w for n in _walk(node.this, prune=exp.Query) if isinstance(n, exp.Column) for w in name_words(n.name)} if isinstance(node.this, exp.Expression) else set()
+        words = (
+            {
+                w
+                for n in _walk(node.this, prune=exp.Query)
+                if isinstance(n, exp.Column)
+                for w in name_words(n.name)
+            }
+            if isinstance(node.this, exp.Expression)
+            else set()
+        )
         distinct = isinstance(node.this, exp.Distinct)
         span = self._node_span(node)
         self.aggregations.append(Aggregation(function, frozenset(words), span, distinct))
@@ -708,7 +769,12 @@ class _Reader:
         parts = list(_walk(node, prune=exp.Query))
         exact = any(isinstance(p, exp.Cast) or (isinstance(p, exp.Literal) and "." in p.this) for p in parts)
         counted = isinstance(_bare(node.this), (exp.Count, exp.Sum, exp.CountIf, exp.Subquery))
-        if counted and not exact and self.dialect not in _EXACT_DIVISION and not any(isinstance(p, exp.Avg) for p in parts):
+        if (
+            counted
+            and not exact
+            and self.dialect not in _EXACT_DIVISION
+            and not any(isinstance(p, exp.Avg) for p in parts)
+        ):
             self.faults.append(Mark("integer_division", span))
 
     # -- the whole text
@@ -761,7 +827,9 @@ def _foreign(text: str, dialect: str) -> list[Span]:
     foreign = FOREIGN_FUNCTIONS.get(dialect, frozenset())
     found = [Span(*m.span(1)) for m in re.finditer(r"\b([A-Za-z_]+)\s*\(", text) if m[1].upper() in foreign]
     if dialect not in ("tsql", "fabric", "snowflake", "redshift"):
-        found += [Span(*m.span(1)) for m in re.finditer(r"\bSELECT\s+(?:DISTINCT\s+)?(TOP)\s+\d+", text, re.I)]
+        found += [
+            Span(*m.span(1)) for m in re.finditer(r"\bSELECT\s+(?:DISTINCT\s+)?(TOP)\s+\d+", text, re.I)
+        ]
     return found
 
 
@@ -775,32 +843,58 @@ def _parses(text: str, dialect: str) -> bool:
 
 _OPERATORS = {
     "EQ": "=", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<=", "Like": "like", "ILike": "ilike",
-    "In": "in", "Between": "between", "RegexpLike": "like", "Glob": "like", "NullSafeEQ": "=", "NullSafeNEQ": "!=",
+    "In": "in", "Between": "between", "RegexpLike": "like", "Glob": "like",
+    "NullSafeEQ": "=", "NullSafeNEQ": "!=",
 }  # fmt: skip
 _FUNCTIONS = {
     "Count": "COUNT", "CountIf": "COUNT", "Sum": "SUM", "Avg": "AVG", "Max": "MAX", "Min": "MIN",
 }  # fmt: skip
 
 
-def _compared() -> tuple[type, ...]:
+def _compared() -> Any:
     from sqlglot import exp
 
-    return (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.In, exp.Between, exp.Is)
+    return (
+        exp.EQ,
+        exp.NEQ,
+        exp.GT,
+        exp.GTE,
+        exp.LT,
+        exp.LTE,
+        exp.Like,
+        exp.ILike,
+        exp.In,
+        exp.Between,
+        exp.Is,
+    )
 
 
-def _placed_leaves() -> tuple[type, ...]:
+def _placed_leaves() -> Any:
     from sqlglot import exp
 
     return (exp.Identifier, exp.Literal, exp.Star)
 
 
 def _takes_formats(node: Any) -> bool:
-    """Whether a function's literal arguments are formats, positions or replacements, and no values to compare with."""
+    """Whether a function's literal arguments are formats or positions, and no values to compare with."""
     from sqlglot import exp
 
-    plain = (exp.Lower, exp.Upper, exp.Trim, exp.Cast, exp.Date, exp.AggFunc, exp.Coalesce, exp.TsOrDsToDate, exp.Concat, exp.Array)
+    plain = (
+        exp.Lower,
+        exp.Upper,
+        exp.Trim,
+        exp.Cast,
+        exp.Date,
+        exp.AggFunc,
+        exp.Coalesce,
+        exp.TsOrDsToDate,
+        exp.Concat,
+        exp.Array,
+    )
     arithmetic = (exp.Mul, exp.Div)
-    return isinstance(node, arithmetic) or (isinstance(node, exp.Func) and not isinstance(node, (*plain, exp.And, exp.Or, *_compared())))
+    return isinstance(node, arithmetic) or (
+        isinstance(node, exp.Func) and not isinstance(node, (*plain, exp.And, exp.Or, *_compared()))
+    )
 
 
 def _bare(node: Any) -> Any:
