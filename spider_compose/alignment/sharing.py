@@ -59,8 +59,8 @@ def divide_pairs(said: Said, path: Sequence[State], lattice: Lattice) -> None:
 def share_head_nouns(said: Said, path: Sequence[State], lattice: Lattice) -> None:
     """Give SELECT the head noun of a phrase that another clause is said in.
 
-    ORDER BY is said with "oldest singer" of "the *oldest* singer", SELECT with "the singer". What follows with
-    "of" goes with the noun; a modifier that speaks for SELECT too is shared ("most common *first* name").
+    ORDER BY is said with "oldest singer" of "the *oldest* singer", SELECT with "the singer". "Of" behind it
+    goes with the noun; a modifier that speaks for SELECT too is shared ("most common *first* name").
     """
     words, heads = lattice.words, lattice.heads
     for position, state in enumerate(path):
