@@ -29,9 +29,10 @@ class SQLToTextCollator:
         form: "sequence" or "tree"; the model's `config.source_form`.
 
     Returns (when called on rows of `SQLTokenizer.encode_pair` or `encode_sql`):
-        The rows' fields as tensors with a batch dimension, all integers widened to int64 but the relations, which
-        stay in one byte; `attention_mask` of shape `(batch_size, length)` and, for trees, `structure_mask` of
-        shape `(batch_size, num_structures)`; `labels` padded with -100, if the rows have them.
+        The rows' fields as tensors with a batch dimension, all integers widened to int64 but the relations,
+        which stay in one byte; `attention_mask` of shape `(batch_size, length)` and, for trees,
+        `structure_mask` of shape `(batch_size, num_structures)`; `labels` padded with -100, if the rows have
+        them.
     """
 
     tokenizer: SQLTokenizer
@@ -41,6 +42,7 @@ class SQLToTextCollator:
         choose("form", self.form, FORMS)
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+        """Pad rows to one batch."""
         if not rows:
             raise OptionError("expected at least one row, but got none.")
         fields = (

@@ -1,8 +1,8 @@
 """Relations between the nodes of a query's tree, as RGT reads them (Ma et al. 2021, section 3.2).
 
 Structural nodes are related by directional relative depth (DRD) and by the database's schema (DBS), leaves by
-their lowest common ancestor (LCA); relative position of leaves (RPR) follows from their order and is not stored.
-All come from intervals: in preorder a node's descendants, and their leaves, stand next to each other.
+their lowest common ancestor (LCA); relative position of leaves (RPR) follows from their order and is not
+stored. All come from intervals: in preorder a node's descendants, and their leaves, stand next to each other.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def lowest_common_ancestors(spans: npt.NDArray[np.int64], num_leaves: int) -> np
     """LCA of all pairs of leaves, as positions among the structural nodes.
 
     Args:
-        spans: of shape `(num_structures, 2)`: the first leaf under a node, and the one after its last. At most
-            256 nodes.
+        spans: of shape `(num_structures, 2)`: the first leaf under a node, and the one after its last. At
+            most 256 nodes.
 
     Returns:
         Of shape `(num_leaves, num_leaves)`; of a leaf with itself the nearest structural node, its parent.

@@ -1,8 +1,8 @@
 """One tokenizer for all five models: a byte-level BPE of about 1,000 merges for SQL and questions alike.
 
 Names, numbers and values of a query are cut into the same pieces as the words of its question, so copying a
-piece of the source is choosing that piece of the vocabulary: every model can copy, and a word that training never
-held survives piece by piece. The alternative, a vocabulary of words with extra ids for the source's
+piece of the source is choosing that piece of the vocabulary: every model can copy, and a word that training
+never held survives piece by piece. The alternative, a vocabulary of words with extra ids for the source's
 unknown words, is measured beside it in `benchmarks/models.py`.
 """
 
@@ -55,7 +55,8 @@ class SQLTokenizer(PreTrainedTokenizerFast):
     """Turns questions into pieces, as any fast tokenizer does, and SQL into a model's source features.
 
     Args:
-        max_source_length: pieces of a sequence, or of a tree's leaves; longer sources are cut, with a warning.
+        max_source_length: pieces of a sequence, or of a tree's leaves; longer sources are cut, with a
+            warning.
         structure_labels: labels of structural nodes, in the order of their ids; saved with the tokenizer, so
             that models stay readable when labels are added.
     """
@@ -63,7 +64,8 @@ class SQLTokenizer(PreTrainedTokenizerFast):
     model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012 - transformers' own form
 
     # No `__init__`: transformers rebuilds the tokenizers of classes that have one from vocabulary and merges
-    # alone, and loses how the text is cut. Settings live in `init_kwargs`, where saving and loading find them.
+    # alone, and loses how the text is cut. Settings live in `init_kwargs`, where saving and loading find
+    # them.
 
     @property
     def max_source_length(self) -> int:
@@ -152,11 +154,11 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             form: "sequence" or "tree"; a model's `config.source_form` says which it reads.
 
         Returns:
-            Arrays by the names of the models' arguments, without a batch dimension. Both forms have `input_ids` (the
-            pieces, of a tree those of its leaves) and `copy_mask` (1 where a piece may be copied). A tree has
-            `leaf_types`, `leaf_parents`, `structure_ids`, `structure_types`, `structure_parents`,
-            `structure_heights`, `structure_spans` (first leaf and the one after the last), and the relations
-            `structure_relations` (int8) and `leaf_ancestors` (uint8).
+            Arrays by the names of the models' arguments, without a batch dimension. Both forms have
+            `input_ids` (the pieces, of a tree those of its leaves) and `copy_mask` (1 where a piece may be
+            copied). A tree has `leaf_types`, `leaf_parents`, `structure_ids`, `structure_types`,
+            `structure_parents`, `structure_heights`, `structure_spans` (first leaf and the one after the
+            last), and the relations `structure_relations` (int8) and `leaf_ancestors` (uint8).
 
         Raises:
             ClauseError: the text is empty, too long or too deep, is not one query, or does not parse.

@@ -1,0 +1,130 @@
+"""The output layer of all five models: generate a piece of the vocabulary, or copy one of the source.
+
+    log p(piece) = log(exp(log g + log p_vocabulary(piece)) + exp(log(1 - g) + log p_copy(piece)))
+
+after See et al. (2017), with everything in log space. Gate and copy scores see the current input, the output
+layer sees the contexts; the first implementation was blind to both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from spider_compose.models.configuration import SQLToTextConfig
+
+
+class PointerGeneratorOutput(NamedTuple):
+    """One distribution per step.
+
+    Attributes:
+        log_probs: of shape `(batch_size, target_length, vocab_size)`.
+        copy_attentions: of shape `(batch_size, target_length, source_length)`, or None without copying.
+        gate: of shape `(batch_size, target_length)`: probability of generating, or None without copying.
+    """
+
+    log_probs: torch.Tensor
+    copy_attentions: torch.Tensor | None = None
+    gate: torch.Tensor | None = None
+
+
+class PointerGenerator(nn.Module):
+    """Mixes the vocabulary's distribution with that of the source's copyable pieces.
+
+    Args:
+        memory_size: width of the states that are copied from.
+    """
+
+    def __init__(self, config: SQLToTextConfig, memory_size: int) -> None:
+        super().__init__()
+        size = config.decoder_hidden_size
+        self.copying = config.copying
+        self.vocabulary = nn.Linear(size, config.vocab_size)
+        if self.copying:
+            self.query = nn.Linear(size + config.embedding_size, size)
+            self.key = nn.Linear(memory_size, size, bias=False)
+            self.gate = nn.Linear(size + config.embedding_size, 1)
+        if config.coverage:
+            # Starts without effect: whether what was attended to should be copied again is learned.
+            self.coverage = CoverageWeight()
+        self.has_coverage = config.coverage
+
+    def forward(
+        self,
+        hidden_states: torch.Tensor,
+        embeddings: torch.Tensor,
+        memory: torch.Tensor,
+        source_ids: torch.Tensor,
+        copy_mask: torch.Tensor,
+        coverage: torch.Tensor,
+    ) -> PointerGeneratorOutput:
+        """Give each step its distribution.
+
+        Args:
+            hidden_states: of shape `(batch_size, target_length, decoder_hidden_size)`, contexts included.
+            embeddings: of shape `(batch_size, target_length, embedding_size)`: the steps' inputs.
+            memory: of shape `(batch_size, source_length, memory_size)`.
+            source_ids: of shape `(batch_size, source_length)`.
+            copy_mask: of the same shape; a row without a 1 always generates.
+            coverage: of shape `(batch_size, target_length, source_length)`.
+        """
+        # Probabilities are mixed in single precision, whatever autocast says.
+        from_vocabulary = F.log_softmax(self.vocabulary(hidden_states).float(), dim=-1)
+        if not self.copying:
+            return PointerGeneratorOutput(from_vocabulary)
+        inputs = torch.cat([hidden_states, embeddings], dim=-1)
+        scores = torch.bmm(self.query(inputs), self.key(memory).transpose(1, 2)).float()
+        if self.has_coverage:
+            scores = scores + self.coverage(coverage)
+        weights = torch.softmax(scores.masked_fill(copy_mask[:, None] == 0, -1e9), dim=-1)
+        gate = self.gate(inputs).float()
+        nothing_to_copy = ~copy_mask.bool().any(dim=-1)[:, None, None]
+        gate = gate.masked_fill(nothing_to_copy, 1e4)
+        index = source_ids[:, None].expand_as(weights)
+        copied = torch.zeros_like(from_vocabulary).scatter_add(2, index, weights)
+        # A piece that the source lacks has probability 0 here; the smallest number keeps its logarithm
+        # finite.
+        from_source = copied.clamp_min(torch.finfo(copied.dtype).tiny).log()
+        log_probs = torch.logaddexp(F.logsigmoid(gate) + from_vocabulary, F.logsigmoid(-gate) + from_source)
+        return PointerGeneratorOutput(log_probs, weights, gate.sigmoid()[..., 0])
+
+
+class CoverageWeight(nn.Module):
+    """A learned number by which past attention moves a copy score."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def reset_parameters(self) -> None:
+        """Zero: no effect at first."""
+        nn.init.zeros_(self.weight)
+
+    def forward(self, coverage: torch.Tensor) -> torch.Tensor:
+        """What coverage adds to the scores."""
+        return self.weight * coverage
+
+
+def sequence_loss(
+    log_probs: torch.Tensor,
+    labels: torch.Tensor,
+    label_smoothing: float = 0.0,
+    num_items_in_batch: torch.Tensor | int | None = None,
+) -> torch.Tensor:
+    """Negative log-likelihood per target piece.
+
+    Args:
+        log_probs: of shape `(batch_size, target_length, vocab_size)`.
+        labels: of shape `(batch_size, target_length)`; -100 is not counted.
+        num_items_in_batch: pieces to divide by, where a step has several batches; else those counted here.
+    """
+    counted = labels != -100
+    targets = labels.clamp_min(0)[..., None]
+    losses = -log_probs.gather(-1, targets)[..., 0]
+    if label_smoothing:
+        losses = (1 - label_smoothing) * losses - label_smoothing * log_probs.mean(dim=-1)
+    total = losses.masked_fill(~counted, 0.0).sum()
+    return total / (counted.sum().clamp_min(1) if num_items_in_batch is None else num_items_in_batch)
