@@ -8,12 +8,14 @@ from spider_compose.alignment.evidence import OPENERS
 from spider_compose.alignment.keyword_tagging import NO_TAG
 from spider_compose.alignment.records import Word
 
+_OPENER_TAGS = frozenset("DT PDT PRP$ IN TO WDT WP WP$ WRB".split())
+
 # A clause that no word was tagged for is said together with another: the first of these that the query has
 # and that got words. "the country with the most singers": GROUP BY is said with ORDER BY.
 SAID_WITH = {
     "WHERE": ("INTERSECT", "UNION", "EXCEPT", "GROUP BY", "ORDER BY", "SELECT"),
     "GROUP BY": ("ORDER BY", "INTERSECT", "UNION", "EXCEPT", "SELECT", "WHERE"),
-    "ORDER BY": ("GROUP BY", "WHERE", "SELECT"),
+    "ORDER BY": ("GROUP BY", "WHERE", "SELECT", "INTERSECT", "UNION", "EXCEPT"),
     "INTERSECT": ("WHERE", "GROUP BY", "ORDER BY", "SELECT"),
     "UNION": ("WHERE", "GROUP BY", "ORDER BY", "SELECT"),
     "EXCEPT": ("WHERE", "GROUP BY", "ORDER BY", "SELECT"),
@@ -64,14 +66,4 @@ def word_joining(
 
 def opens(word: Word) -> bool:
     """Whether a word goes with what follows it: an opener, determiner or possessive pronoun."""
-    return word.text.lower() in OPENERS or word.tag in (
-        "DT",
-        "PDT",
-        "PRP$",
-        "IN",
-        "TO",
-        "WDT",
-        "WP",
-        "WP$",
-        "WRB",
-    )
+    return word.text.lower() in OPENERS or word.tag in _OPENER_TAGS

@@ -26,10 +26,18 @@ def word(text: str, lemma: str | None = None, tag: str = "NN") -> Word:
 @pytest.mark.parametrize(
     ("text", "stemmed"),
     [
-        ("countries", "country"), ("singers", "singer"), ("matches", "match"), ("classes", "class"),
-        ("boxes", "box"), ("series", "sery"), ("bus", "bus"), ("class", "class"), ("is", "is"), ("movies", "movy"),
+        ("countries", "country"),
+        ("singers", "singer"),
+        ("matches", "match"),
+        ("classes", "class"),
+        ("boxes", "box"),
+        ("series", "sery"),
+        ("bus", "bus"),
+        ("class", "class"),
+        ("is", "is"),
+        ("movies", "movy"),
     ],
-)  # fmt: skip
+)
 def test_stem(text: str, stemmed: str) -> None:
     assert stem(text) == stemmed
 
@@ -151,9 +159,13 @@ def test_function_words_speak_only_in_a_run_of_a_value(read_pair: Callable[..., 
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
-        (word("of", tag="IN"), True), (word("are", "be", "VBP"), True), (word("whose", tag="WP$"), True),
-        (word("singer"), False), (word("20", tag="CD"), False), (word("sorted", "sort", "VBN"), False),
+        (word("of", tag="IN"), True),
+        (word("are", "be", "VBP"), True),
+        (word("whose", tag="WP$"), True),
+        (word("singer"), False),
+        (word("20", tag="CD"), False),
+        (word("sorted", "sort", "VBN"), False),
     ],
-)  # fmt: skip
+)
 def test_function_words(one: Word, expected: bool) -> None:
     assert is_function_word(one) is expected
