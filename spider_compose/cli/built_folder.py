@@ -50,9 +50,12 @@ class BuiltFolder:
 
     def pairs(self, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
         """Some columns of the recombined pairs by part of the dataset."""
-        from spider_compose.dataset.configs import pair_config
+        from dataclasses import asdict
 
-        return self._rows(pair_config(self.options.aligner).name, columns)
+        from spider_compose.dataset.configs import composed_config
+
+        spec, _ = composed_config(asdict(self.options))
+        return self._rows(spec.name, columns)
 
     def _rows(self, config: str, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
         prefix, ending = f"{config}/", ".parquet"

@@ -7,7 +7,7 @@ help repeats it (a test compares the two), because importing it would make `--he
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import BuildOptions
@@ -50,7 +50,7 @@ def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -
         "--aligner",
         metavar="NAME",
         default=argparse.SUPPRESS,
-        help="which aligner says what words speak for a clause (default: keyword, the paper's)",
+        help="which aligner says what words speak for a clause (default: segment; the paper's is keyword)",
     )
     if deduplicate:
         group.add_argument(
@@ -63,7 +63,8 @@ def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -
         "--resolve-aliases",
         action=argparse.BooleanOptionalAction,
         default=argparse.SUPPRESS,
-        help="name tables instead of T1, T2 in clauses that stand without their FROM (default: no)",
+        help="name tables instead of T1, T2 in clauses that stand without their FROM (default: yes; with the "
+        "aligner keyword no, as in the paper)",
     )
     group.add_argument(
         "--spacy-model",
@@ -92,15 +93,22 @@ def source_of(arguments: argparse.Namespace) -> Source:
 
 
 def build_options_of(arguments: argparse.Namespace) -> BuildOptions:
-    """The build options that the arguments name.
+    """The build options that the arguments name; what they leave open is that of the aligner's config.
 
     Raises:
         OptionError: a value outside its range.
     """
+    from spider_compose.dataset.configs import composed_config
+
+    return composed_config(given_options(arguments))[1]
+
+
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The build options on the command line."""
     from dataclasses import fields
 
     from spider_compose.composition.build import BuildOptions
 
     # `strict` is the command's business: it names all faulty rows before it stops, not the first alone.
     names = [field.name for field in fields(BuildOptions) if field.name != "strict"]
-    return BuildOptions(**{name: getattr(arguments, name) for name in names if name in arguments})
+    return {name: getattr(arguments, name) for name in names if name in arguments}

@@ -55,10 +55,10 @@ class BuildOptions:
         OptionError: a value is not one of those named.
     """
 
-    aligner: str = "keyword"
+    aligner: str = "segment"
     dialect: str = "sqlite"
     deduplicate: str = "train"
-    resolve_aliases: bool = False
+    resolve_aliases: bool = True
     strict: bool = False
     spacy_model: str = "en_core_web_sm"
 
@@ -225,6 +225,28 @@ def alignment_row(
     }
 
 
+def source_pair_row(pair: SourcePair, clauses: Sequence[Clause]) -> dict[str, Any]:
+    """A source pair as it stands, with the columns of a recombined one; it has not been aligned."""
+    subset = list(range(len(clauses)))
+    return {
+        "id": pair_id(pair.split, pair.row, subset),
+        "db_id": pair.db_id,
+        "query": pair.query,
+        "question": pair.question,
+        "clause_types": [clause.type for clause in clauses],
+        "num_clauses": len(clauses),
+        "source_split": pair.split,
+        "source_row": pair.row,
+        "clause_subset": subset,
+        "alignment_confidence": None,
+    }
+
+
+def pair_id(source_split: str, source_row: int, subset: Sequence[int]) -> str:
+    """Name of a pair: where it comes from and which clauses it has, as in "train-17-02"."""
+    return f"{source_split}-{source_row}-{''.join(map(str, subset))}"
+
+
 def compose_row(row: Mapping[str, Any], options: BuildOptions | None = None) -> Iterator[dict[str, Any]]:
     """The recombined pairs of one `alignment` row, by size of their clause subset (section 3.3).
 
@@ -244,7 +266,7 @@ def compose_row(row: Mapping[str, Any], options: BuildOptions | None = None) -> 
         # Where the first clause is, with its FROM, aliases mean something; where it isn't, tables are named.
         alone = made.subset[0] > 0
         yield {
-            "id": f"{row['source_split']}-{row['source_row']}-{''.join(map(str, made.subset))}",
+            "id": pair_id(row["source_split"], row["source_row"], made.subset),
             "db_id": row["db_id"],
             "query": join_clauses([resolved[clause] for clause in made.subset]) if alone else made.query,
             "question": made.text,

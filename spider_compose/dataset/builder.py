@@ -23,13 +23,12 @@ from spider_compose.dataset.cache_key import cache_key
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, ConfigSpec
 from spider_compose.dataset.features import arrow_schema, features
 from spider_compose.dataset.registration import NAME
-from spider_compose.dataset.rows import build_rows, source_rows
+from spider_compose.dataset.tables import ConfigTable, SplitOptions, Tables
 from spider_compose.errors import OptionError, SourceError, choose
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from spider_compose.composition.build import Build
     from spider_compose.source.records import LeftOut, Source
 
 _logger = logging.getLogger(__name__)
@@ -49,15 +48,22 @@ class SpiderComposeConfig(datasets.BuilderConfig):
             corpus of your own, or "xlangai/spider" on the Hub. See `spider_compose.source.read_source`.
         revision: commit, branch or tag, for a source on the Hub alone.
         schemas: file in the format of Spider's tables.json, in place of the one beside the source.
-        aligner: what assigns words to clauses; None takes the config's own. Config `spider` ignores it and
-            every option below but `dialect` and `strict`.
-        deduplicate: where exact (SQL, text) duplicates are dropped: "train", "all" or "none".
-            Config `alignment` ignores it.
+        aligner: what assigns words to clauses; None takes the config's own. The configs of whole pairs
+            (`spider`, `spider_template` ...) have nothing to align and ignore it.
+        deduplicate: where exact (SQL, text) duplicates are dropped: "train", "all" or "none". Configs that
+            recombine nothing ignore it.
         dialect: SQL dialect of the source, a name known to sqlglot.
         resolve_aliases: name tables in clauses that stand without their FROM: `WHERE singer.age > 20`
             instead of `WHERE T1.age > 20`.
         strict: stop at the first row that cannot be used instead of leaving it out and counting it.
         spacy_model: spaCy model that gives the lemmas.
+        seed: of the splits `spider_template`, `spider_tmcd` and `spider_random`.
+        fractions: shares of train, validation and test in `spider_template`, `spider_tmcd`, `spider_length`
+            and `spider_random`, as "75/12.5/12.5".
+        method: of `spider_tmcd`, "published" or "max".
+        split_source: the part of the source that those four split, "train" or "all".
+        overlap: what makes two clauses the same in `compose_no_overlap`: "canonical", "strict" or
+            "value_blind".
     """
 
     source: str | PathLike[str] = "bundled"
@@ -66,23 +72,31 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     aligner: str | None = None
     deduplicate: str = BuildOptions.deduplicate
     dialect: str = BuildOptions.dialect
-    resolve_aliases: bool = BuildOptions.resolve_aliases
+    resolve_aliases: bool | None = None
     strict: bool = BuildOptions.strict
     spacy_model: str = BuildOptions.spacy_model
+    seed: int = SplitOptions.seed
+    fractions: str = SplitOptions.fractions
+    method: str = SplitOptions.method
+    split_source: str = SplitOptions.split_source
+    overlap: str = SplitOptions.overlap
 
     # The source read for the cache key is the one that is built: its files may change in between.
     _source: Source | None = field(default=None, init=False, repr=False, compare=False)
     _fingerprint: str | None = field(default=None, init=False, repr=False, compare=False)
 
-    def build_options(self) -> BuildOptions:
-        """The options of the build.
+    def given(self) -> dict[str, Any]:
+        """The build options, without those left to the config."""
+        chosen = {field.name: getattr(self, field.name) for field in fields(BuildOptions)}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+    def split_options(self) -> SplitOptions:
+        """The options of the splits.
 
         Raises:
             OptionError: a value outside its range.
         """
-        chosen = {field.name: getattr(self, field.name) for field in fields(BuildOptions)}
-        chosen["aligner"] = self.aligner or CONFIGS[self.name].aligner or BuildOptions.aligner
-        return BuildOptions(**chosen)
+        return SplitOptions(**{field.name: getattr(self, field.name) for field in fields(SplitOptions)})
 
     def read_source(self) -> Source:
         """Read the source, once; a pickled copy reads it again.
@@ -112,7 +126,7 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     ) -> str:
         """The name of the cache folder: the config and a hash over everything that moves its rows."""
         features = custom_features.to_dict() if custom_features is not None else None
-        key = cache_key(CONFIGS[self.name], self.read_source(), self.build_options(), features)
+        key = cache_key(CONFIGS[self.name], self.read_source(), self.given(), self.split_options(), features)
         return f"{self.name}-{key}"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -142,22 +156,21 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
         # config, and with it the source that the first of them read.
         kwargs.setdefault("source", SpiderComposeConfig.source)
         super().__init__(*args, **kwargs)
-        self._build: Build | None = None
+        self._table: ConfigTable | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process builds anew (or reads the cache) rather than receiving all rows.
-        return {**super().__getstate__(), "_build": None}
+        return {**super().__getstate__(), "_table": None}
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(description=self._spec.description, features=features(self._spec.kind))
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         # datasets cannot read back a split without rows. Naming the splits alone must not cost a build.
-        known = self._spec.kind == "spider" or self._build is not None
         return [
             datasets.SplitGenerator(name=split, gen_kwargs={"split": split})
             for split in self._spec.splits
-            if not known or self._rows(split)
+            if self._table is None or self._rows(split)
         ]
 
     def _download_and_prepare(self, *args: Any, **kwargs: Any) -> None:
@@ -179,22 +192,23 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
             yield start, pa.Table.from_pylist(rows[start : start + _ROWS_PER_TABLE], schema=schema)
 
     def _rows(self, split: str) -> list[dict[str, Any]]:
-        if self._spec.kind == "spider":
-            return source_rows(self.config.read_source(), split)
-        return build_rows(self._built(), self._spec.kind, split)
+        return self._made().rows.get(split, [])
 
     @property
     def _spec(self) -> ConfigSpec:
         return CONFIGS[self.config.name]
 
-    def _built(self) -> Build:
-        if self._build is None:
-            from spider_compose.composition.build import build
-
-            source, options = self.config.read_source(), self.config.build_options()
-            self._build = build(source, options, progress=not datasets.are_progress_bars_disabled())
-            _report(self._build.left_out)
-        return self._build
+    def _made(self) -> ConfigTable:
+        if self._table is None:
+            tables = Tables(
+                self.config.read_source(),
+                self.config.given(),
+                self.config.split_options(),
+                progress=not datasets.are_progress_bars_disabled(),
+            )
+            self._table = tables.table(self._spec)
+            _report(self._table.left_out)
+        return self._table
 
 
 def _check_arguments(arguments: dict[str, Any]) -> None:

@@ -14,13 +14,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spider_compose.composition.build import BuildOptions, code_hash, signature
+from spider_compose.composition.build import code_hash
 from spider_compose.dataset.configs import ConfigSpec
+from spider_compose.dataset.tables import SplitOptions, table_settings
 from spider_compose.source.records import Source
 
 
 def cache_key(
-    spec: ConfigSpec, source: Source, options: BuildOptions, features: Mapping[str, Any] | None = None
+    spec: ConfigSpec,
+    source: Source,
+    given: Mapping[str, Any],
+    splits: SplitOptions,
+    features: Mapping[str, Any] | None = None,
 ) -> str:
     """Hash over all that moves the rows of a config.
 
@@ -29,7 +34,8 @@ def cache_key(
     Args:
         spec: the config.
         source: its fingerprint counts.
-        options: all of them count; config `spider` looks at `strict` alone.
+        given: build options given by hand; those that the config does not look at do not count.
+        splits: likewise.
         features: other features that the caller asked for, as a dict.
 
     Returns:
@@ -37,19 +43,19 @@ def cache_key(
     """
     moves: dict[str, Any] = {
         "fingerprint": source.fingerprint,
-        "strict": options.strict,  # rows built without it may have left some out
+        "strict": spec.build_options(given).strict,  # rows built without it may have left some out
         "code": [code_hash(), _dataset_code_hash()],
         "features": features,
+        "settings": table_settings(spec, replace(source, name=""), given, splits),
     }
-    if spec.kind != "spider":
-        moves["signature"] = signature(replace(source, name=""), options)
     return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @cache
 def _dataset_code_hash() -> str:
-    """Hash of this package's code; that of the pipeline comes from there."""
+    """Hash of the code of this package and of the splits; that of the pipeline comes from there."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for path in (*sorted(here.glob("*.py")), *sorted((here.parent / "splits").glob("*.py"))):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.composition.build import PAPER_COUNTS
-from spider_compose.dataset.configs import ConfigSpec
+from spider_compose.dataset.configs import SPLITS, ConfigSpec
 from spider_compose.dataset.features import COLUMNS, yaml_features
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import Build
     from spider_compose.dataset.hub_folder import SplitFile
+    from spider_compose.dataset.tables import ConfigTable
+    from spider_compose.source.records import Source
 
 SPIDER_NAME = "spider-1.0"
 """`Source.name` of the release whose pairs the paper counts."""
@@ -49,26 +51,36 @@ _LIMITS = """\
 - The questions are English."""
 
 
-def render_card(build: Build, files: Mapping[str, Sequence[SplitFile]], configs: Sequence[ConfigSpec]) -> str:
+def render_card(
+    tables: Sequence[ConfigTable],
+    files: Mapping[str, Sequence[SplitFile]],
+    source: Source,
+    build: Build | None = None,
+) -> str:
     """Render the dataset card.
 
     Args:
-        build: its counts, signature, source and first pairs are shown.
+        tables: the configs in the folder; the first is the default, and its first rows are shown.
         files: the Parquet files by config.
-        configs: the configs in the folder; the first is the default.
+        source: what the rows were made from.
+        build: the build behind the first config, whose counts and way of building are shown.
     """
     import yaml
 
-    header = yaml.safe_dump(_metadata(build, files, configs), sort_keys=False, allow_unicode=True, width=1000)
+    configs = [table.spec for table in tables]
+
+    header = yaml.safe_dump(
+        _metadata(source, files, configs), sort_keys=False, allow_unicode=True, width=1000
+    )
     sections = [
         ("SpiderCompose", _INTRODUCTION),
-        ("Use", _use(configs)),
-        ("Counts", _counts(build)),
-        ("How it was built", f"{_STEPS}\n\n{_made_from(build)}"),
+        ("Use", _use(configs, files)),
+        *([("Counts", _counts(build))] if build else []),
+        ("How it was built", (f"{_STEPS}\n\n" if build else "") + _made_from(source, tables)),
         ("Columns", _columns(configs)),
-        ("Examples", _examples(build)),
+        ("Examples", _examples(tables[0])),
         ("Known limits", _LIMITS),
-        ("Licence and attribution", _licence(build)),
+        ("Licence and attribution", _licence(source)),
     ]
     body = "\n\n".join(
         f"{'##' if index else '#'} {title}\n\n{text}" for index, (title, text) in enumerate(sections)
@@ -77,13 +89,13 @@ def render_card(build: Build, files: Mapping[str, Sequence[SplitFile]], configs:
 
 
 def _metadata(
-    build: Build, files: Mapping[str, Sequence[SplitFile]], configs: Sequence[ConfigSpec]
+    source: Source, files: Mapping[str, Sequence[SplitFile]], configs: Sequence[ConfigSpec]
 ) -> dict[str, Any]:
-    spider = build.source.name == SPIDER_NAME
+    spider = source.name == SPIDER_NAME
     return {
         "pretty_name": "SpiderCompose",
         "language": ["en"],
-        "license": _licence_id(build.source.license),
+        "license": _licence_id(source.license),
         "task_categories": ["text-generation"],
         "tags": [
             "sql-to-text",
@@ -118,12 +130,16 @@ def _dataset_info(spec: ConfigSpec, files: Sequence[SplitFile]) -> dict[str, Any
     }
 
 
-def _use(configs: Sequence[ConfigSpec]) -> str:
-    lines = "\n".join(f"- `{spec.name}`: {spec.description}" for spec in configs)
+def _use(configs: Sequence[ConfigSpec], files: Mapping[str, Sequence[SplitFile]]) -> str:
+    rows = []
+    for spec in configs:
+        sizes = {file.split: f"{file.num_rows:,}" for file in files[spec.name]}
+        rows.append([f"`{spec.name}`", spec.description, *(sizes.get(split, "") for split in SPLITS)])
     return (
         "```python\nfrom datasets import load_dataset\n\n"
         f'pairs = load_dataset("path/to/this/folder")  # config {configs[0].name}\n'
-        f'alignment = load_dataset("path/to/this/folder", "alignment")\n```\n\nConfigs:\n\n{lines}'
+        f'alignment = load_dataset("path/to/this/folder", "alignment")\n```\n\n'
+        + _table(["config", "rows", *SPLITS], rows)
     )
 
 
@@ -163,40 +179,42 @@ def _clauses(size: int) -> str:
     return f"{size} clause{'s' if size > 1 else ''}"
 
 
-def _made_from(build: Build) -> str:
-    source = build.source
+def _made_from(source: Source, tables: Sequence[ConfigTable]) -> str:
     lines = [f"Source: {source.release or source.name}."]
     lines += [f"Note: {note}." for note in source.notes]
-    return "\n".join(
-        [*lines, "Signature, with everything that moves a row:", "", f"```\n{build.signature}\n```"]
-    )
+    signatures: dict[str, list[str]] = {}
+    for table in tables:
+        signatures.setdefault(table.signature, []).append(table.spec.name)
+    lines.append("Signatures, with everything that moves a row:\n\n```")
+    lines += [f"{', '.join(names)}:\n    {signature}" for signature, names in signatures.items()]
+    return "\n".join([*lines, "```"])
 
 
 def _columns(configs: Sequence[ConfigSpec]) -> str:
-    tables = []
+    names: dict[str, list[str]] = {}
     for spec in configs:
-        rows = [
-            [f"`{column.name}`", _type_name(column.type), column.meaning] for column in COLUMNS[spec.kind]
-        ]
-        tables.append(f"Config `{spec.name}`:\n\n" + _table(["column", "type", "meaning"], rows))
-    return "\n\n".join(tables)
+        names.setdefault(spec.kind, []).append(f"`{spec.name}`")
+    sections = []
+    for kind, of_kind in names.items():
+        rows = [[f"`{column.name}`", _type_name(column.type), column.meaning] for column in COLUMNS[kind]]
+        sections.append(f"{', '.join(of_kind)}:\n\n" + _table(["column", "type", "meaning"], rows))
+    return "\n\n".join(sections)
 
 
 def _type_name(type_: Any) -> str:
     return f"list of {_type_name(type_[0])}" if isinstance(type_, list) else str(type_)
 
 
-def _examples(build: Build) -> str:
+def _examples(table: ConfigTable) -> str:
     shown = [
         f"`{split}`\n\n```json\n{json.dumps(row, ensure_ascii=False, indent=2)}\n```"
-        for split, rows in build.pairs.items()
+        for split, rows in table.rows.items()
         for row in rows[:EXAMPLES_PER_SPLIT]
     ]
     return "\n\n".join(shown)
 
 
-def _licence(build: Build) -> str:
-    source = build.source
+def _licence(source: Source) -> str:
     text = (
         f"The rows are derived from their source and inherit its licence, {source.license}."
         if source.license

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
-DEFAULT_CONFIG = "compose_paper"
+from spider_compose.composition.build import BuildOptions
+
+DEFAULT_CONFIG = "compose"
+
+PARTS = ("train", "validation")
+"""Splits of a source."""
+
+SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
@@ -13,51 +23,123 @@ class ConfigSpec:
 
     Attributes:
         name: second argument of `load_dataset`.
-        kind: which rows it holds, a key of `features.COLUMNS`: "pairs", "alignment" or "spider".
+        recipe: how its rows are made: "compose", "no_overlap", "alignment", "source", or a split of
+            `spider_compose.splits.three_way.SPLITS`.
         splits: in the order they are written.
         description: one line, for the card and `load_dataset_builder`.
-        aligner: the aligner it stands for, which the option `aligner` may replace; None where it has none
-            of its own and takes the default of `BuildOptions`.
+        own: build options that the config stands for; an option given by hand replaces them.
     """
 
     name: str
-    kind: str
+    recipe: str
     splits: tuple[str, ...]
     description: str
-    aligner: str | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def kind(self) -> str:
+        """Which columns it has, a key of `features.COLUMNS`."""
+        return "alignment" if self.recipe == "alignment" else "pairs"
+
+    def build_options(self, given: Mapping[str, Any] = MappingProxyType({})) -> BuildOptions:
+        """The options of its build.
+
+        Args:
+            given: options given by hand.
+
+        Raises:
+            OptionError: a value outside its range.
+        """
+        return BuildOptions(**{**self.own, **given})
+
+
+_PAPER = {"aligner": "keyword", "resolve_aliases": False}
 
 CONFIGS: dict[str, ConfigSpec] = {
     spec.name: spec
     for spec in (
         ConfigSpec(
+            "compose",
+            "compose",
+            SPLITS,
+            "pairs for every non-empty subset of a query's clauses, aligned by segmentation, tables named in "
+            "clauses without FROM",
+            {"aligner": "segment", "resolve_aliases": True},
+        ),
+        ConfigSpec(
+            "compose_no_overlap",
+            "no_overlap",
+            SPLITS,
+            "`compose` without the training pairs that hold any clause of its test split (experiment 2)",
+            {"aligner": "segment", "resolve_aliases": True},
+        ),
+        ConfigSpec(
             "compose_paper",
-            "pairs",
-            ("train", "validation", "test"),
+            "compose",
+            SPLITS,
             "pairs for every non-empty subset of a query's clauses, aligned by the paper's keyword rules",
-            aligner="keyword",
+            _PAPER,
         ),
         ConfigSpec(
             "alignment",
             "alignment",
-            ("train", "validation"),
+            PARTS,
             "one row per source pair: tokens, tags, clauses, character spans and fragments",
         ),
-        ConfigSpec("spider", "spider", ("train", "validation"), "the source pairs, unchanged"),
+        ConfigSpec("spider", "source", PARTS, "the source pairs, unchanged"),
+        ConfigSpec(
+            "spider_template",
+            "template",
+            SPLITS,
+            "source training pairs split by query template: no template is in two parts",
+        ),
+        ConfigSpec(
+            "spider_tmcd",
+            "tmcd",
+            SPLITS,
+            "source training pairs split for much compound divergence; every atom occurs in training (TMCD)",
+        ),
+        ConfigSpec(
+            "spider_length",
+            "length",
+            SPLITS,
+            "source training pairs split by length: the longest SQL is held out",
+        ),
+        ConfigSpec("spider_random", "random", SPLITS, "source training pairs split at random, by row"),
     )
 }
 
 
-def pair_config(aligner: str) -> ConfigSpec:
-    """The config of recombined pairs that `aligner` makes; one without a config of its own gets a name."""
-    for spec in CONFIGS.values():
-        if spec.kind == "pairs" and spec.aligner == aligner:
-            return spec
-    model = CONFIGS[DEFAULT_CONFIG]
+def composed_config(given: Mapping[str, Any] = MappingProxyType({})) -> tuple[ConfigSpec, BuildOptions]:
+    """The config of recombined pairs that these options make, and the options in full.
+
+    Options that no config stands for give a config of another name, such as `compose_keyword_aliases`.
+
+    Args:
+        given: build options given by hand.
+
+    Raises:
+        OptionError: a value outside its range.
+    """
+    composed = [spec for spec in CONFIGS.values() if spec.recipe == "compose"]
+    aligner = given.get("aligner", CONFIGS[DEFAULT_CONFIG].own["aligner"])
+    for spec in composed:
+        if spec.own["aligner"] == aligner:
+            options = spec.build_options(given)
+            if all(getattr(options, name) == value for name, value in spec.own.items()):
+                return spec, options
+            return _unnamed(options), options
+    options = BuildOptions(**given)
+    return _unnamed(options), options
+
+
+def _unnamed(options: BuildOptions) -> ConfigSpec:
+    aliases = "_aliases" if not options.resolve_aliases else "_tables"
     return ConfigSpec(
-        f"compose_{aligner}",
-        model.kind,
-        model.splits,
-        f"pairs for every non-empty subset of a query's clauses, aligned by the aligner {aligner!r}",
-        aligner,
+        f"compose_{options.aligner}{aliases}",
+        "compose",
+        SPLITS,
+        f"pairs for every non-empty subset of a query's clauses, aligned by the aligner {options.aligner!r}, "
+        + ("tables named in clauses without FROM" if options.resolve_aliases else "aliases as they stand"),
+        {"aligner": options.aligner, "resolve_aliases": options.resolve_aliases},
     )

@@ -42,7 +42,7 @@ _SOURCE_ROW = Column("source_row", "int32", "its row in that part of the source,
 _DB_ID = Column("db_id", "string", "name of the database")
 _CONFIDENCE = Column(
     "alignment_confidence",
-    "float32",
+    "float64",
     "how far to trust the alignment of the source pair, 0 to 1: estimated share of words in the right clause",
 )
 
@@ -86,16 +86,8 @@ ALIGNMENT_COLUMNS = (
     _CONFIDENCE,
 )
 
-SPIDER_COLUMNS = (
-    _DB_ID,
-    Column("query", "string", "the source query, unchanged"),
-    Column("question", "string", "the source question, unchanged"),
-    _SOURCE_SPLIT,
-    _SOURCE_ROW,
-)
-
 COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
-    {"pairs": PAIR_COLUMNS, "alignment": ALIGNMENT_COLUMNS, "spider": SPIDER_COLUMNS}
+    {"pairs": PAIR_COLUMNS, "alignment": ALIGNMENT_COLUMNS}
 )
 """Columns by the kind of a config's rows (see `configs.py`)."""
 

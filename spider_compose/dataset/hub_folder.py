@@ -17,19 +17,20 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spider_compose.dataset.configs import CONFIGS, ConfigSpec, pair_config
+from spider_compose.dataset.configs import CONFIGS, composed_config
 from spider_compose.dataset.features import arrow_schema
-from spider_compose.dataset.rows import build_rows
+from spider_compose.dataset.tables import ConfigTable, Tables
 from spider_compose.errors import OutputError
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import Build
+    from spider_compose.source.records import Source
 
 _logger = logging.getLogger(__name__)
 
@@ -59,16 +60,25 @@ class SplitFile:
     file_bytes: int
 
 
-def folder_configs(build: Build) -> tuple[ConfigSpec, ...]:
-    """The configs of a build's folder; the first is the default."""
-    return (pair_config(build.options.aligner), CONFIGS["alignment"], CONFIGS["spider"])
+def build_tables(build: Build) -> tuple[ConfigTable, ...]:
+    """The tables that every folder of a build has: its pairs (the default), its alignments, its source."""
+    given = asdict(build.options)
+    spec, _ = composed_config(given)
+    return (
+        ConfigTable(spec, build.pairs, build.signature, build.left_out),
+        ConfigTable(CONFIGS["alignment"], build.alignments, build.signature, build.left_out),
+        Tables(build.source, given).table(CONFIGS["spider"]),
+    )
 
 
-def write_hub_folder(build: Build, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+def write_hub_folder(
+    build: Build, folder: str | os.PathLike[str], *, also: Sequence[ConfigTable] = (), force: bool = False
+) -> Path:
     """Write a build as a Hub folder.
 
     Args:
         build: what to write.
+        also: tables of further configs, from the same source.
         folder: where. It may be absent, empty, or an unchanged folder that this function wrote before, which
             is replaced.
         force: replace any other folder too, with all that is in it.
@@ -79,16 +89,33 @@ def write_hub_folder(build: Build, folder: str | os.PathLike[str], *, force: boo
     Raises:
         OutputError: the folder holds something else, or cannot be written. Nothing has changed then.
     """
+    return write_tables((*build_tables(build), *also), build.source, folder, build=build, force=force)
+
+
+def write_tables(
+    tables: Sequence[ConfigTable],
+    source: Source,
+    folder: str | os.PathLike[str],
+    *,
+    build: Build | None = None,
+    force: bool = False,
+) -> Path:
+    """Write tables of one source as a Hub folder; see `write_hub_folder`.
+
+    Args:
+        tables: the configs; the first is the default.
+        source: what they were made from.
+        build: the build behind the first, whose counts the card then shows.
+    """
     from spider_compose.dataset.card import render_card
 
     target = check_target(folder, force=force)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_sibling(target) as partial:
-            configs = folder_configs(build)
-            files = {spec.name: _write_splits(build, spec, partial) for spec in configs}
-            _write_text(partial / "README.md", render_card(build, files, configs))
-            _write_text(partial / SIGNATURE_FILE, _signature_json(build, partial))
+            files = {table.spec.name: _write_splits(table, partial) for table in tables}
+            _write_text(partial / "README.md", render_card(tables, files, source, build))
+            _write_text(partial / SIGNATURE_FILE, _signature_json(tables, source, build, partial))
             _take_name(partial, target)
     except OSError as error:
         raise _unwritable(target, error.strerror or str(error)) from error
@@ -121,15 +148,16 @@ def _unwritable(target: Path, reason: str) -> OutputError:
     return OutputError(f"cannot write {target}: {reason}. Name a folder where you may write.")
 
 
-def _write_splits(build: Build, spec: ConfigSpec, folder: Path) -> list[SplitFile]:
+def _write_splits(made: ConfigTable, folder: Path) -> list[SplitFile]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    spec = made.spec
     (folder / spec.name).mkdir()
     schema = arrow_schema(spec.kind)
     written = []
     for split in spec.splits:
-        rows = build_rows(build, spec.kind, split)
+        rows = made.rows.get(split, [])
         if not rows:  # load_dataset stops at a split without rows
             _logger.warning("config %s: split %s has no rows and is left out", spec.name, split)
             continue
@@ -156,12 +184,12 @@ def _write_splits(build: Build, spec: ConfigSpec, folder: Path) -> list[SplitFil
     return written
 
 
-def _signature_json(build: Build, folder: Path) -> str:
-    source = build.source
+def _signature_json(tables: Sequence[ConfigTable], source: Source, build: Build | None, folder: Path) -> str:
     content = {
         "format": FORMAT,
-        "signature": build.signature,
-        "options": asdict(build.options),
+        "signature": tables[0].signature,
+        "configs": {table.spec.name: table.signature for table in tables},
+        "options": asdict(build.options) if build else {},
         "source": {
             "name": source.name,
             "release": source.release,
@@ -169,8 +197,8 @@ def _signature_json(build: Build, folder: Path) -> str:
             "fingerprint": source.fingerprint,
             "rows": dict(source.row_counts),
         },
-        "counts": {split: asdict(counts) for split, counts in build.counts.items()},
-        "left_out": [asdict(row) for row in build.left_out],
+        "counts": {split: asdict(counts) for split, counts in build.counts.items()} if build else {},
+        "left_out": [asdict(row) for row in dict.fromkeys(row for table in tables for row in table.left_out)],
         "files": _checksums(folder),
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

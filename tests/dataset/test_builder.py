@@ -39,7 +39,7 @@ def load(tiny: Path, cache: str) -> Callable[..., Any]:
 
 
 def test_rows_are_those_of_the_build(load: Callable[..., Any], tiny_build: Build) -> None:
-    assert {split: rows.to_list() for split, rows in load("compose_paper").items()} == tiny_build.pairs
+    assert {split: rows.to_list() for split, rows in load().items()} == tiny_build.pairs
     assert {split: rows.to_list() for split, rows in load("alignment").items()} == tiny_build.alignments
 
 
@@ -47,8 +47,10 @@ def test_the_original_keeps_its_rows(load: Callable[..., Any], tiny: Path) -> No
     loaded = load("spider")
     for split, file in (("train", "train_spider.json"), ("validation", "dev.json")):
         rows = json.loads((tiny / file).read_text(encoding="utf-8"))
-        expected = [{**row, "source_split": split, "source_row": number} for number, row in enumerate(rows)]
-        assert loaded[split].to_list() == expected
+        for number, (found, row) in enumerate(zip(loaded[split].to_list(), rows, strict=True)):
+            assert {name: found[name] for name in row} == row
+            assert (found["source_split"], found["source_row"]) == (split, number)
+            assert len(found["clause_subset"]) == len(found["clause_types"]) == found["num_clauses"]
 
 
 def test_default_config(load: Callable[..., Any]) -> None:
@@ -73,7 +75,7 @@ def test_streaming_gives_the_same_rows(config: str, load: Callable[..., Any]) ->
 
 
 def test_ways_of_asking(load: Callable[..., Any]) -> None:
-    whole = load("compose_paper", split="train")
+    whole = load(split="train")
     assert load(split="train[:10%]").to_list() == whole.to_list()[: round(len(whole) / 10)]
     assert load(split="train", num_proc=2).to_list() == whole.to_list()
     assert load(split="train", download_mode="force_redownload").to_list() == whole.to_list()
@@ -110,7 +112,8 @@ def test_every_option_of_the_build_can_be_given() -> None:
     assert {field.name for field in fields(BuildOptions)} <= {
         field.name for field in fields(SpiderComposeConfig)
     }
-    assert SpiderComposeConfig(name=DEFAULT_CONFIG).build_options() == BuildOptions()
+    config = SpiderComposeConfig(name=DEFAULT_CONFIG)
+    assert CONFIGS[DEFAULT_CONFIG].build_options(config.given()) == BuildOptions()
 
 
 def test_every_option_is_documented() -> None:

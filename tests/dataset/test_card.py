@@ -10,19 +10,17 @@ import yaml
 from spider_compose.composition.build import Build, SplitCounts
 from spider_compose.dataset.card import render_card
 from spider_compose.dataset.features import COLUMNS, features
-from spider_compose.dataset.hub_folder import SplitFile, folder_configs
+from spider_compose.dataset.hub_folder import SplitFile, build_tables
 from spider_compose.source.records import LeftOut
 
 
 def render(build: Build, num_rows: int = 70) -> str:
-    configs = folder_configs(build)
+    tables = build_tables(build)
     files = {
-        spec.name: [
-            SplitFile(split, f"{spec.name}/{split}.parquet", num_rows, 1000, 100) for split in spec.splits
-        ]
-        for spec in configs
+        name: [SplitFile(split, f"{name}/{split}.parquet", num_rows, 1000, 100) for split in splits]
+        for name, splits in ((table.spec.name, table.spec.splits) for table in tables)
     }
-    return render_card(build, files, configs)
+    return render_card(tables, files, build.source, build)
 
 
 def header(card: str) -> dict[str, Any]:
@@ -37,9 +35,9 @@ def test_header(tiny_build: Build) -> None:
     card = header(render(with_source(tiny_build, license="CC BY-SA 4.0")))
     assert card["license"] == "cc-by-sa-4.0"
     assert card["language"] == ["en"]
-    assert [config["config_name"] for config in card["configs"]] == ["compose_paper", "alignment", "spider"]
+    assert [config["config_name"] for config in card["configs"]] == ["compose", "alignment", "spider"]
     assert [config.get("default", False) for config in card["configs"]] == [True, False, False]
-    assert card["configs"][0]["data_files"][0] == {"split": "train", "path": "compose_paper/train.parquet"}
+    assert card["configs"][0]["data_files"][0] == {"split": "train", "path": "compose/train.parquet"}
     assert card["dataset_info"][1]["splits"][0] == {"name": "train", "num_bytes": 1000, "num_examples": 70}
     assert card["dataset_info"][0]["dataset_size"] == 3000
 
@@ -70,7 +68,10 @@ CHANGES: dict[str, tuple[Callable[[Build], Build], str]] = {
         lambda build: replace(build, counts={"train": SplitCounts(1, 1, {1: 1}, 7)}),
         "clauses have no words: 7 pairs",
     ),
-    "signature": (lambda build: replace(build, signature="aligner:other"), "```\naligner:other\n```"),
+    "signature": (
+        lambda build: replace(build, signature="aligner:other"),
+        "compose, alignment:\n    aligner:other\n",
+    ),
     "deduplication": (
         lambda build: replace(build, options=replace(build.options, deduplicate="all")),
         "dropped in: all",

@@ -9,16 +9,18 @@ import pytest
 from spider_compose.composition.build import Build
 from spider_compose.dataset.configs import CONFIGS
 from spider_compose.dataset.features import COLUMNS, arrow_schema, features
-from spider_compose.dataset.rows import build_rows
+from spider_compose.dataset.tables import Tables
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_rows_have_these_columns_and_no_gaps(kind: str, tiny_build: Build) -> None:
-    rows = build_rows(tiny_build, kind, "train")
+@pytest.mark.parametrize("name", CONFIGS)
+def test_rows_have_these_columns_and_no_gaps(name: str, tiny_build: Build) -> None:
+    kind = CONFIGS[name].kind
+    rows = Tables(tiny_build.source).table(CONFIGS[name]).rows["train"]
     table = pa.Table.from_pylist(rows, schema=arrow_schema(kind))
     assert all(row.keys() == set(table.column_names) for row in rows)
     empty = {name for name in table.column_names if table[name].null_count}
-    assert empty <= {"alignment_confidence"}  # the keyword aligner gives none
+    aligned = CONFIGS[name].recipe in ("compose", "alignment", "no_overlap")
+    assert empty == (set() if aligned else {"alignment_confidence"})
     assert table.to_pylist() == [{name: row[name] for name in table.column_names} for row in rows]
 
 

@@ -22,15 +22,14 @@ from datasets import (
 
 from spider_compose.composition.build import Build
 from spider_compose.dataset import hub_folder
-from spider_compose.dataset.configs import pair_config
+from spider_compose.dataset.configs import composed_config
 from spider_compose.dataset.features import features
-from spider_compose.dataset.hub_folder import SIGNATURE_FILE, write_hub_folder
-from spider_compose.dataset.rows import build_rows
+from spider_compose.dataset.hub_folder import SIGNATURE_FILE, build_tables, write_hub_folder
 from spider_compose.errors import OutputError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-CONFIGS = {"compose_paper": "pairs", "alignment": "alignment", "spider": "spider"}
+CONFIGS = {"compose": "pairs", "alignment": "alignment", "spider": "pairs"}
 
 
 @pytest.fixture
@@ -47,17 +46,18 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("config", CONFIGS)
 def test_round_trip(config: str, folder: Path, tiny_build: Build, tmp_path: Path) -> None:
     loaded = load_dataset(str(folder), config, cache_dir=str(tmp_path / "cache"))
+    expected = next(table.rows for table in build_tables(tiny_build) if table.spec.name == config)
     for split, rows in loaded.items():
-        assert rows.to_list() == build_rows(tiny_build, CONFIGS[config], split)
+        assert rows.to_list() == expected[split]
         assert rows.features == features(CONFIGS[config])
 
 
 def test_the_folder_names_its_configs(folder: Path, tmp_path: Path) -> None:
     assert get_dataset_config_names(str(folder)) == list(CONFIGS)
-    assert get_dataset_default_config_name(str(folder)) == "compose_paper"
+    assert get_dataset_default_config_name(str(folder)) == "compose"
     loaded = load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
     assert list(loaded) == ["train", "validation", "test"]
-    assert loaded["train"].config_name == "compose_paper"
+    assert loaded["train"].config_name == "compose"
 
 
 def test_relative_path_beside_the_registered_name(
@@ -114,20 +114,23 @@ def test_signature_file(folder: Path, tiny_build: Build) -> None:
 def test_a_split_without_rows_has_no_file(tiny_build: Build, tmp_path: Path) -> None:
     build = replace(tiny_build, pairs={**tiny_build.pairs, "test": []})
     folder = write_hub_folder(build, tmp_path / "out")
-    assert not (folder / "compose_paper" / "test.parquet").exists()
+    assert not (folder / "compose" / "test.parquet").exists()
     assert list(load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))) == ["train", "validation"]
 
 
 def test_a_build_without_rows_is_refused(tiny_build: Build, tmp_path: Path) -> None:
     build = replace(tiny_build, pairs={"train": [], "validation": [], "test": []})
-    with pytest.raises(OutputError, match="no rows for config 'compose_paper'"):
+    with pytest.raises(OutputError, match="no rows for config 'compose'"):
         write_hub_folder(build, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_aligner_without_a_config_gets_a_name() -> None:
-    assert pair_config("keyword").name == "compose_paper"
-    assert pair_config("trial").name == "compose_trial"
+    assert composed_config()[0].name == "compose"
+    assert composed_config({"aligner": "keyword"})[0].name == "compose_paper"
+    spec, options = composed_config({"aligner": "keyword", "resolve_aliases": True})
+    assert (spec.name, options.resolve_aliases) == ("compose_keyword_tables", True)
+    assert composed_config({"resolve_aliases": False})[0].name == "compose_segment_aliases"
 
 
 def test_an_empty_folder_and_a_former_build_are_replaced(tiny_build: Build, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import spider_compose
 from spider_compose.dataset import registration
+from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG
 from spider_compose.errors import SpiderComposeError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -49,8 +50,8 @@ LOAD = """
 {imports}
 import json, os, sys
 def key():
-    return datasets.load_dataset_builder("spider_compose", "compose_paper", source=sys.argv[1]).config_id
-loaded, key_here = load_dataset("spider_compose", "compose_paper", source=sys.argv[1]), key()
+    return datasets.load_dataset_builder("spider_compose", "compose", source=sys.argv[1]).config_id
+loaded, key_here = load_dataset("spider_compose", "compose", source=sys.argv[1]), key()
 os.chdir(sys.argv[2])
 print(json.dumps({{
     "rows": {{split: len(rows) for split, rows in loaded.items()}},
@@ -112,8 +113,8 @@ def expected(load: Load, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 def test_what_is_loaded(expected: dict[str, object]) -> None:
     assert list(expected["rows"]) == ["train", "validation", "test"]
-    assert expected["configs"] == ["compose_paper", "alignment", "spider"]
-    assert expected["default"] == "compose_paper"
+    assert expected["configs"] == list(CONFIGS)
+    assert expected["default"] == DEFAULT_CONFIG
     assert expected["splits"] == ["train", "validation"]
     assert expected["same key in an empty folder"]
     assert expected["finders"] == 1
