@@ -16,6 +16,7 @@ except ImportError as error:
 from spider_compose.models.auto import MODELS, register
 from spider_compose.models.outputs import SQLToTextEncoderOutput, SQLToTextOutput
 from spider_compose.models.presets import PRESETS, preset
+from spider_compose.models.remote_code import save_with_code
 from spider_compose.models.sql_to_text import SQLToTextModel
 from spider_compose.models.translation import Translator
 
@@ -28,6 +29,7 @@ __all__ = [
     "Translator",
     "preset",
     "register",
+    "save_with_code",
 ]
 
 register()

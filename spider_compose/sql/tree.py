@@ -217,12 +217,12 @@ class _Builder:
             parts.append(_Pending(table.this, scope))
         return _Branch("with", "clause", parts)
 
-    def set_operation(self, node: exp.Expr, scope: Scope) -> _Part:
+    def set_operation(self, node: exp.SetOperation, scope: Scope) -> _Part:
         label = type(node).__name__.lower()
         keeps_all = [_Leaf("all", "distinct")] if node.args.get("distinct") is False else []
-        operands = self.pending([node.this, node.expression], scope)
-        if node.this is self.added and not any(node.this.args.get(name) for name in _CLAUSES):
-            operands = operands[1:]
+        is_added = node.this is self.added
+        has_left = not is_added or any(node.this.args.get(name) for name in _CLAUSES)
+        operands = self.pending([node.this if has_left else None, node.expression], scope)
         return _Branch(label, "set", [*keeps_all, *operands])
 
     def select_and_from(self, select: exp.Expr, scope: Scope) -> list[_Part]:
