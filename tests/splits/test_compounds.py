@@ -182,6 +182,10 @@ def test_long_lists_do_not_recurse() -> None:
     assert sum(Chains().count(tree).values()) > 30_000
 
 
+def test_depth_is_of_open_brackets_only() -> None:
+    parse(query_tokens(f"select {' , '.join(['count(a)'] * (2 * MAX_DEPTH))} from t"))
+
+
 def test_chains_by_hand() -> None:
     chains = Chains()
     counts = chains.count(parse(query_tokens("select a , a from t where a = 1")))
