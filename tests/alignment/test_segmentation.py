@@ -40,7 +40,8 @@ QUESTIONS = {
     ),
     "a group": (
         "Show the name and the number of concerts for each singer.",
-        "SELECT T1.name, count(*) FROM singer AS T1 JOIN concert AS T2 ON T1.singer_id = T2.singer_id GROUP BY T1.name",
+        "SELECT T1.name, count(*) FROM singer AS T1 JOIN concert AS T2 ON T1.singer_id = T2.singer_id "
+        "GROUP BY T1.name",
         ["Show the name and the number of concerts.", "for each singer."],
     ),
     "a group first": (
@@ -67,7 +68,8 @@ QUESTIONS = {
     ),
     "a pair in few words": (
         "Show the countries that have both English and French channels.",
-        "SELECT country FROM singer WHERE language = 'English' INTERSECT SELECT country FROM singer WHERE language = 'French'",
+        "SELECT country FROM singer WHERE language = 'English' "
+        "INTERSECT SELECT country FROM singer WHERE language = 'French'",
         [
             "Show the countries.",
             "that have both English and French channels.",
@@ -152,10 +154,11 @@ def test_costs_decide(read_pair: Callable[..., Any]) -> None:
     assert segment(words, candidates) != segment(words, candidates, never)
 
 
-# --- What holds of every alignment, by both aligners ---------------------------------------------------------
+# --- What holds of every alignment, by both aligners -------------------------------------------------
 
 VOCABULARY = (
-    "show the names of singers who are from France and or in year 2014 for each concert with most ordered by age "
+    "show the names of singers who are from France and or in year 2014 for each concert with most ordered by "
+    "age "
     'descending " Sky Radio " which both , . ? ; not have than of at least two that'
 ).split()
 TAGS = {
@@ -197,7 +200,7 @@ QUERIES = [
     "SELECT name FROM singer GROUP BY name HAVING count(*) > 2 ORDER BY age DESC LIMIT 1",
     "SELECT name FROM singer WHERE year = 2014 INTERSECT SELECT name FROM singer WHERE year = 2015",
     "SELECT name FROM singer WHERE a = 'Sky Radio' UNION SELECT name FROM concert ORDER BY name",
-    "SELECT T1.name FROM singer AS T1 WHERE T1.age > 2 GROUP BY T1.name ORDER BY count(*) EXCEPT SELECT x FROM y",
+    "SELECT name FROM singer WHERE age > 2 GROUP BY name EXCEPT SELECT x FROM y ORDER BY name",
 ]
 
 
@@ -221,7 +224,7 @@ def parts(query: str) -> tuple[ClauseWords, ...]:
 
 
 @settings(max_examples=200, deadline=None)
-@given(questions(), st.sampled_from(QUERIES[:5]), st.sampled_from(sorted(ALIGNERS)))
+@given(questions(), st.sampled_from(QUERIES), st.sampled_from(sorted(ALIGNERS)))
 def test_every_alignment(words: list[Word], query: str, aligner: str) -> None:
     candidates = parts(query)
     found = ALIGNERS[aligner](words, candidates)
@@ -251,7 +254,7 @@ def test_fragments_stop_and_start_where_they_may(words: list[Word], query: str) 
             )
 
 
-# --- The door to both ------------------------------------------------------------------------------------------
+# --- The door to both --------------------------------------------------------------------------------
 
 
 def test_align_names_the_nearest_aligner(words_of: Callable[..., Any]) -> None:

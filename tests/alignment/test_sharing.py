@@ -23,7 +23,7 @@ GROUP_ORDER = "SELECT country FROM singer GROUP BY country ORDER BY count(*) DES
 
 
 def path_of(codes: str) -> list[State]:
-    """A state per word: "0" to "2" one clause, "b" clauses 1 and 2, "i" clause 1 inside, "j" 1 and 2 inside."""
+    """A state per word: "0" to "2" one clause, "b" clauses 1 and 2; inside a phrase "i" 1, "j" 1 and 2."""
     sets = {"0": (0,), "1": (1,), "2": (2,), "b": (1, 2), "i": (1,), "j": (1, 2)}
     return [State(sets[code], sum(1 << one for one in sets[code]), code in "ij") for code in codes]
 

@@ -141,7 +141,12 @@ def test_wrong_options(option: str, value: str, message: str) -> None:
 def test_signature_holds_all_that_moves_the_rows() -> None:
     base = signature(corpus(), BuildOptions())
     assert signature(corpus(), BuildOptions(strict=True)) == base  # stops sooner, moves no row
-    for options in (BuildOptions(dialect="mysql"), BuildOptions(deduplicate="none")):
+    for options in (
+        BuildOptions(dialect="mysql"),
+        BuildOptions(deduplicate="none"),
+        BuildOptions(aligner="keyword"),
+        BuildOptions(resolve_aliases=False),
+    ):
         assert signature(corpus(), options) != base
     assert signature(corpus(fingerprint="e" * 64), BuildOptions()) != base
     for part in (
@@ -150,7 +155,23 @@ def test_signature_holds_all_that_moves_the_rows() -> None:
         "en_core_web_sm",
         "code:",
         "version:",
-        "aligner:keyword",
+        "aligner:segment",
+        "aliases:resolved",
         "source:ships",
     ):
         assert part in base
+
+
+def test_clauses_without_their_from_name_tables() -> None:
+    row = {
+        "source_split": "train", "source_row": 0, "db_id": "d", "question": "a b c",
+        "tokens": ["a", "b", "c"],
+        "token_spans": [[0, 1], [2, 3], [4, 5]], "clause_types": ["SELECT", "WHERE", "ORDER BY"],
+        "clause_sql": ["SELECT T1.x FROM t AS T1", "WHERE T1.y = 1", "ORDER BY T1.z"],
+        "clause_token_ids": [[0], [1], [2]], "joining_ids": [], "alignment_confidence": 0.5,
+    }  # fmt: skip
+    resolved = {pair["id"]: pair["query"] for pair in compose_row(row, BuildOptions(resolve_aliases=True))}
+    assert resolved["train-0-12"] == "WHERE t.y = 1 ORDER BY t.z"
+    assert resolved["train-0-01"] == "SELECT T1.x FROM t AS T1 WHERE T1.y = 1"
+    kept = {pair["id"]: pair["query"] for pair in compose_row(row, BuildOptions(resolve_aliases=False))}
+    assert kept["train-0-12"] == "WHERE T1.y = 1 ORDER BY T1.z"

@@ -77,6 +77,27 @@ def test_shared_words_appear_once() -> None:
     assert made == {(0,): "names of singers", (1,): "singers from France", (0, 1): question}
 
 
+def test_joining_words_need_both_sides() -> None:
+    clauses = [Clause("SELECT", "S", 0, 0), Clause("WHERE", "W", 0, 0), Clause("INTERSECT", "I", 0, 0)]
+    question = "cities in Rome, and in Bonn"
+    found = recombine(question, words_of(question), clauses, [[0], [1, 2, 3, 4], [5, 6]], joining_ids=[3, 4])
+    assert {made.subset: made.text for made in found} == {
+        (0,): "cities",
+        (1,): "in Rome",
+        (2,): "in Bonn",
+        (0, 1): "cities in Rome",
+        (0, 2): "cities in Bonn",
+        (1, 2): "in Rome, and in Bonn",
+        (0, 1, 2): question,
+    }
+
+
+def test_a_clause_of_joining_words_alone_keeps_them() -> None:
+    clauses = [Clause("SELECT", "S", 0, 0), Clause("WHERE", "W", 0, 0)]
+    found = recombine("a and", words_of("a and"), clauses, [[0], [1]], joining_ids=[1])
+    assert [made.text for made in found] == ["a", "and", "a and"]
+
+
 @st.composite
 def aligned(draw: st.DrawFn) -> tuple[str, list[Word], list[Clause], list[list[int]]]:
     question = draw(st.text("ab ,.?'\"é漢(", min_size=1, max_size=40).filter(lambda text: text.strip()))
