@@ -1,0 +1,140 @@
+"""The tokenizer: what comes back, what may be copied, what is cut, what is refused."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("transformers", reason="the extra `models` is not installed")
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spider_compose.errors import ClauseError, OptionError
+from spider_compose.sql.schema import Schema
+from spider_compose.tokenization.tokenizer import SQLTokenizer
+
+PAIRS = [
+    {
+        "query": "SELECT name FROM singer WHERE age > 20",
+        "question": "What are the names of singers older than 20?",
+    },
+    {"query": "SELECT count(*) FROM singer", "question": "How many singers are there?"},
+]
+TOKENIZER = SQLTokenizer.train(PAIRS, vocab_size=340)
+
+
+@given(st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(bool))
+def test_any_text_comes_back(text: str) -> None:
+    assert TOKENIZER.decode(TOKENIZER.encode_question(text), skip_special_tokens=True) == text
+
+
+def test_special_pieces() -> None:
+    assert TOKENIZER.convert_tokens_to_ids(["<pad>", "<s>", "</s>"]) == [0, 1, 2]
+    assert TOKENIZER("How many?").input_ids == TOKENIZER.encode_question("How many?")
+    assert TOKENIZER.encode_question("How many?")[-1] == TOKENIZER.eos_token_id
+
+
+def test_save_and_load(tmp_path: Path) -> None:
+    TOKENIZER.save_pretrained(tmp_path)
+    loaded = SQLTokenizer.from_pretrained(tmp_path)
+    assert loaded.max_source_length == TOKENIZER.max_source_length
+    assert loaded.structure_ids == TOKENIZER.structure_ids
+    for form in ("sequence", "tree"):
+        one, other = (t.encode_sql("SELECT age FROM singer", form=form) for t in (TOKENIZER, loaded))
+        assert {name: array.tolist() for name, array in one.items()} == {
+            name: array.tolist() for name, array in other.items()
+        }
+    assert loaded.encode_question("a_b  ç") == TOKENIZER.encode_question("a_b  ç")
+
+
+def copyable(features: dict[str, Any]) -> str:
+    ids = [
+        piece for piece, copied in zip(features["input_ids"], features["copy_mask"], strict=True) if copied
+    ]
+    return TOKENIZER.decode(ids)
+
+
+def test_copy_rights_are_the_same_in_both_forms() -> None:
+    """Names, numbers and values. The sequence also holds the tables of columns."""
+    query = "SELECT count(homeTown) FROM t WHERE nm LIKE '%Kyoto City%' LIMIT 37"
+    assert copyable(TOKENIZER.encode_sql(query)) == "t home town t t nm Kyoto City 37"
+    assert copyable(TOKENIZER.encode_sql(query, form="tree")) == "home town t nm Kyoto City 37"
+
+
+def test_unseen_words_survive() -> None:
+    """A value of no training pair has the same pieces in the source and in the question."""
+    source = TOKENIZER.encode_sql("WHERE name = 'Ljubljana'", form="tree")["input_ids"].tolist()
+    word = TOKENIZER.encode_question("Ljubljana")[:-1]
+    assert any(source[at : at + len(word)] == word for at in range(len(source)))
+
+
+def test_schema_gives_the_words() -> None:
+    entry = {
+        "db_id": "d", "table_names_original": ["sgr"], "table_names": ["singer"],
+        "column_names_original": [[-1, "*"], [0, "nm"]], "column_names": [[-1, "*"], [0, "full name"]],
+    }  # fmt: skip
+    schema = Schema.from_tables_json(entry)
+    assert TOKENIZER.decode(TOKENIZER.encode_sql("SELECT nm FROM sgr", schema)["input_ids"]) == (
+        "select singer . full name from singer"
+    )
+
+
+@pytest.mark.parametrize("form", ["sequence", "tree"])
+def test_long_sources_are_cut_with_a_warning(form: str, caplog: pytest.LogCaptureFixture) -> None:
+    query = "SELECT a FROM t WHERE " + " AND ".join(f"column_{i} = {i}" for i in range(2500))
+    with caplog.at_level(logging.WARNING):
+        features = TOKENIZER.encode_sql(query, form=form)
+    assert len(features["input_ids"]) <= 512
+    assert "was cut" in caplog.text
+    if form == "tree":
+        assert len(features["structure_ids"]) <= 256
+        assert features["leaf_parents"].max() < len(features["structure_ids"])
+        assert features["structure_spans"].max() <= len(features["input_ids"])
+
+
+BAD = [
+    ({"sql": ""}, ClauseError, "empty"),
+    ({"sql": "how many singers are there"}, ClauseError, "expected one query"),
+    ({"sql": "SELECT FROM"}, ClauseError, "something after SELECT|parse"),
+    ({"sql": "SELECT 1", "form": "graph"}, OptionError, "form"),
+    ({"sql": "SELECT 1", "dialect": "postgre"}, OptionError, "postgres"),
+    ({"sql": "SELECT 1", "schema": "concert_singer"}, OptionError, "Schema"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "says"), BAD, ids=[str(case[0])[:40] for case in BAD])
+def test_bad_input(arguments: dict[str, Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        TOKENIZER.encode_sql(**arguments)
+
+
+def test_bad_training_options() -> None:
+    with pytest.raises(OptionError, match="259"):
+        SQLTokenizer.train(PAIRS, vocab_size=100)
+    with pytest.raises(OptionError, match="max_source_length"):
+        SQLTokenizer.train(PAIRS, max_source_length=0)
+
+
+@pytest.mark.slow
+def test_all_of_spider(shared_path: Callable[[str], Path]) -> None:
+    """Every row in both forms; every question comes back, with pieces of the training part alone."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    entries = json.loads(shared_path("spider/tables.json").read_text("utf-8"))
+    schemas = {entry["db_id"]: Schema.from_tables_json(entry) for entry in entries}
+    rows = {
+        part: parquet.read_table(shared_path(f"spider/{part}-00000-of-00001.parquet")).to_pylist()
+        for part in ("train", "validation")
+    }
+    tokenizer = SQLTokenizer.train(rows["train"], schemas)
+    for row in rows["train"] + rows["validation"]:
+        for form in ("sequence", "tree"):
+            pair = tokenizer.encode_pair(row["query"], row["question"], schemas[row["db_id"]], form=form)
+            assert 0 < len(pair["input_ids"]) < 512
+        question = " ".join(row["question"].split())
+        assert " ".join(tokenizer.decode(pair["labels"], skip_special_tokens=True).split()) == question
