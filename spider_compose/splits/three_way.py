@@ -20,11 +20,12 @@ from dataclasses import dataclass
 
 from spider_compose.errors import OptionError, SourceError, choose
 from spider_compose.splits.at_random import random_split
+from spider_compose.splits.compounds import analyse
 from spider_compose.splits.length import length_split
 from spider_compose.splits.parts import Row, SplitRows, ThreeParts, check_seed, queries_to_split
 from spider_compose.splits.template import take_templates, template_split
 from spider_compose.splits.text import normalize_query, query_tokens
-from spider_compose.splits.tmcd import tmcd_split
+from spider_compose.splits.tmcd import METHODS, split_analysis
 
 SPLITS = ("template", "tmcd", "length", "random")
 
@@ -64,8 +65,8 @@ def three_parts(
     Args:
         rows: with text in `query`.
         split: one of `SPLITS`.
-        fractions: of the rows; train has `round(len(rows) * fractions.train)`, the template split at most
-            that.
+        fractions: of the rows (in `tmcd`, of those that parse); train has its share, rounded to a row, the
+            template split at most that.
         seed: not used by `length`.
         method: of `tmcd`; the others have but one.
         grammar: of `tmcd`.
@@ -77,12 +78,15 @@ def three_parts(
         OptionError: an option is out of range.
     """
     choose("split", split, SPLITS)
+    choose("method", method, METHODS)
     check_seed(seed)
     queries_to_split(rows)
-    train_size = round(len(rows) * fractions.train)
-    validation_size = round(len(rows) * fractions.validation)
-    if min(train_size, validation_size, len(rows) - train_size - validation_size) < 1:
-        raise SourceError(f"{len(rows)} rows are too few for three parts of {fractions}")
+    analysis = analyse(rows, grammar, dialect) if split == "tmcd" else None
+    total = len(analysis.rows) if analysis else len(rows)
+    train_size = round(total * fractions.train)
+    validation_size = round(total * fractions.validation)
+    if min(train_size, validation_size, total - train_size - validation_size) < 1:
+        raise SourceError(f"{total} rows are too few for three parts of {fractions}")
     two: SplitRows
     parts: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     if split == "template":
@@ -100,9 +104,9 @@ def three_parts(
         )
     else:
         two = (
-            length_split(rows, train_size)
-            if split == "length"
-            else tmcd_split(rows, train_size, seed, method, grammar, dialect)
+            split_analysis(rows, analysis, train_size, seed, method, dialect)
+            if analysis
+            else length_split(rows, train_size)
         )
         parts = (
             two.train,

@@ -59,7 +59,13 @@ def tmcd_split(
     choose("method", method, METHODS)
     check_seed(seed)
     queries_to_split(rows)
-    analysis = analyse(rows, grammar, dialect)
+    return split_analysis(rows, analyse(rows, grammar, dialect), train_size, seed, method, dialect)
+
+
+def split_analysis(
+    rows: Sequence[Row], analysis: Analysis, train_size: int, seed: int, method: str, dialect: str
+) -> SplitRows:
+    """`tmcd_split` of a corpus that is analysed already."""
     train, rest = tmcd_positions(analysis, train_size, seed, method)
     numbers = [analysis.rows[position] for position in (*train, *rest)]
     numbers = lowest_first(rows, numbers)

@@ -77,7 +77,9 @@ def maximise(
             best, kept = divergence, state.held.copy()
     state.set(kept)
     batch = max(1, size // 10)
-    while batch:
+    for _ in range(ROUNDS):
+        if not batch:
+            break
         if state.exchange(batch) and (divergence := state.divergence()) > best:
             best, kept = divergence, state.held.copy()
         else:

@@ -157,6 +157,13 @@ def test_three_parts_sizes_and_signature() -> None:
         assert parts.signature.endswith("|fractions:0.5/0.25/0.25")
 
 
+def test_fractions_are_of_the_rows_that_parse() -> None:
+    good = [f"select {a} from {t} limit {n}" for a in "abcd" for t in "wxyz" for n in "12345"]
+    parts = three_parts(rows(*good, *["select from"] * 4), "tmcd", Fractions(0.5, 0.25, 0.25))
+    assert (len(parts.train), len(parts.validation), len(parts.test)) == (40, 20, 20)
+    assert [entry.row for entry in parts.left_out] == [80, 81, 82, 83]
+
+
 @pytest.mark.parametrize(
     ("shares", "message"),
     [
