@@ -152,7 +152,7 @@ def cross_validate(start: SegmentationCosts) -> None:
 
 FLAT = SegmentationCosts(
     relative=2.0, past_relative=0.0, participle=2.0, preposition=2.0, verb=2.0, conjunction=2.0,
-    coordination=2.0, elsewhere=2.0, inside_phrase=0.0,
+    coordination=2.0, elsewhere=2.0,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from spider_compose.alignment.evidence import ClauseWords, EvidenceWeights, evid
 from spider_compose.alignment.openers import (
     ASKING,
     MARKERS,
+    NOUNS,
     find_openers,
     head_nouns,
     is_superlative,
@@ -51,14 +52,11 @@ class SegmentationCosts:
         conjunction: another conjunction or comma.
         coordination: one with a noun phrase behind it ("names *and* the ages").
         elsewhere: any other word.
-        inside_phrase: further, between a modifier and its noun.
 
         start: beginning with another clause than SELECT, or with SELECT where a later sentence asks; nothing
             where the question begins with a preposition ("For each singer").
         again: going back to a clause that was left.
         unmarked_group: GROUP BY without HAVING on its own in a question without "each", "every", "per".
-        conjunct: between INTERSECT or UNION and another clause without a conjunction. With one, a change to a
-            set operation costs nothing.
         together: a set operation and the clause before it in the same words, without "both" or "either"
             directly before the pair.
         group_with_select: GROUP BY in SELECT's own words.
@@ -66,7 +64,6 @@ class SegmentationCosts:
         other_with_select: another clause in SELECT's own words.
         other_together: any other clauses in the same words; GROUP BY and ORDER BY cost nothing where the
             question has no "each" and the query no HAVING.
-        part: between a set of clauses and a part of it other than SELECT.
         modifier: a clause inside a noun phrase of SELECT.
     """
 
@@ -86,18 +83,15 @@ class SegmentationCosts:
     conjunction: float = 2.0
     coordination: float = 3.0
     elsewhere: float = 3.5
-    inside_phrase: float = 3.0
 
     start: float = 3.0
     again: float = 4.0
     unmarked_group: float = 5.0
-    conjunct: float = 6.0
     together: float = 2.0
     group_with_select: float = 3.0
     shared_word: float = 0.3
     other_with_select: float = 6.0
     other_together: float = 3.0
-    part: float = 3.0
     modifier: float = 3.0
 
 
@@ -215,7 +209,8 @@ def _clause_evidence(
     asks = not asks_later
     for position, word in enumerate(words):
         asks = asks or openers[position] in ("sentence", "asks_again")
-        if asks and word.text.lower() in ASKING:
+        starts = position == 0 or openers[position] == "sentence"
+        if asks and word.text.lower() in ASKING and (starts or word.tag not in NOUNS):
             for row in matrix:
                 row[position] = 0.0
             matrix[0][position] = costs.asking

@@ -135,10 +135,11 @@ def _asks_behind(words: Sequence[Word], position: int) -> bool:
     while position < len(words) and words[position].text.lower() in CONNECTIVES | {"as", "well"}:
         joins = joins or words[position].text.lower() in {"and", "also", ";"}
         position += 1
-    text = words[position].text.lower() if position < len(words) else ""
-    return text in ASKING and (
-        joins or text not in {"which", "who", "where", "when"}
-    )  # ", which has" is relative
+    if position == len(words) or words[position].tag in NOUNS:  # "the id and *name* of"
+        return False
+    text = words[position].text.lower()
+    # ", which has ..." without a conjunction is a relative clause.
+    return text in ASKING and (joins or text not in {"which", "who", "where", "when"})
 
 
 def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
@@ -159,7 +160,7 @@ def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
         return "preposition"
     if word.tag in {"VBZ", "VBP", "VBD", "MD"} and before.tag != "PRP":
         return "verb"
-    return "inside_phrase" if modifies else "elsewhere"
+    return "" if modifies else "elsewhere"
 
 
 def head_nouns(words: Sequence[Word]) -> list[int]:

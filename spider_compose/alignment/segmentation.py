@@ -130,8 +130,8 @@ def _steps(lattice: Lattice, place: Place, position: int) -> Iterator[tuple[int,
             continue
         elif 0 in state.clauses and 0 in target.clauses:  # SELECT goes on, with or without another clause
             yield other, cost
-        elif opener:
-            yield other, cost + _opening_cost(lattice, state, target, opener)
+        elif opener and (opening := _opening_cost(lattice, state, target, opener)) < IMPOSSIBLE:
+            yield other, cost + opening
 
 
 def _speaks_inside(lattice: Lattice, position: int, other: int) -> bool:
@@ -141,17 +141,21 @@ def _speaks_inside(lattice: Lattice, position: int, other: int) -> bool:
 
 
 def _opening_cost(lattice: Lattice, state: State, target: State, opener: str) -> float:
-    costs = lattice.costs
-    opening = float(getattr(costs, opener)) + (costs.elsewhere if opener == "inside_phrase" else 0.0)
+    """Cost of the words that open a span, for where it leads.
+
+    A set of clauses never gives way to a part of itself, nor a clause to an INTERSECT or UNION (or back) without a
+    conjunction; with one that costs nothing.
+    """
+    opening = float(getattr(lattice.costs, opener))
     if target.clauses == (0,):
-        return costs.elsewhere if opener in _LEADS_ON else opening
+        return lattice.costs.elsewhere if opener in _LEADS_ON else opening
     if 0 in state.clauses or 0 in target.clauses:
         return opening
     if state.mask & target.mask:
-        return opening + costs.part
+        return IMPOSSIBLE
     kinds = {lattice.types[clause] for clause in (*state.clauses, *target.clauses)}
     if opener == "sentence" or not kinds & set(SET_OPERATIONS):
         return opening
     if opener in ("conjunction", "coordination"):
         return 0.0
-    return opening if "EXCEPT" in kinds else opening + costs.conjunct
+    return opening if "EXCEPT" in kinds else IMPOSSIBLE

@@ -147,11 +147,58 @@ def test_one_word_is_shared_by_all(read_pair: Callable[..., Any]) -> None:
     assert segment(words, candidates).clause_token_ids == ((0,),) * 4
 
 
-def test_costs_decide(read_pair: Callable[..., Any]) -> None:
-    question, query, _ = QUESTIONS["a relative clause"]
-    words, candidates = read_pair(question, query)
-    never = replace(DEFAULT_COSTS, relative=1000.0, past_relative=0.0)
-    assert segment(words, candidates) != segment(words, candidates, never)
+# What a cost or weight is for: without it (or with another value), the question is divided differently.
+DECIDED = [
+    (
+        {"past_relative": 0.0},
+        "Show the name and the year in which the concert was held.",
+        "SELECT name, year FROM concert WHERE stadium_id = 3",
+    ),
+    ({"relative": 9.0}, "What are the names of the singers who are from France?", "WHERE country = 'France'"),
+    ({"participle": 9.0}, "Show all singers ordered by age.", "ORDER BY age"),
+    ({"preposition": 9.0}, "Show the names of singers older than 30.", "WHERE age > 30"),
+    ({"conjunction": 8.0}, "What are the names of singers, in alphabetical order?", "ORDER BY name"),
+    (
+        {"conjunction": 0.0},
+        "Show all details, names and ages of singers, ordered by name, then by age.",
+        "SELECT * FROM singer ORDER BY name, age",
+    ),
+    (
+        {"start": 0.0},
+        "What are the top 8 singers by age and what are those ages?",
+        "ORDER BY age DESC LIMIT 8",
+    ),
+    (
+        {"again": 0.0},
+        "How many singers live in Rome? The number of singers includes kids.",
+        "WHERE city = 'Rome'",
+    ),
+    ({"asking": 0.0}, "Wembley has which capacity?", "SELECT capacity FROM stadium WHERE name = 'Wembley'"),
+    (
+        {"asks_again": 9.0},
+        "How many singers live in Rome, and what is their average age?",
+        "WHERE city = 'Rome'",
+    ),
+    ({"modifier": 9.0}, "Find the id and name of the oldest singer.", "ORDER BY age DESC LIMIT 1"),
+    ({"elsewhere": 12.0}, "What is the capacity of Wembley?", "WHERE name = 'Wembley'"),
+    ({"group_with_select": 0.0}, "Show the age and the number of concerts for each singer.", "GROUP BY age"),
+    (
+        {"other_with_select": 0.0},
+        "Show the youngest French singers.",
+        "WHERE country = 'French' ORDER BY age",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "question", "rest"), DECIDED, ids=[next(iter(c[0])) for c in DECIDED])
+def test_costs_decide(
+    changed: dict[str, float], question: str, rest: str, read_pair: Callable[..., Any]
+) -> None:
+    words, candidates = read_pair(
+        question, rest if rest[:6] == "SELECT" else f"SELECT name FROM singer {rest}"
+    )
+    found = segment(words, candidates, replace(DEFAULT_COSTS, **changed))
+    assert segment(words, candidates).clause_token_ids != found.clause_token_ids
 
 
 # --- What holds of every alignment, by both aligners -------------------------------------------------
