@@ -143,7 +143,7 @@ def _speaks_inside(lattice: Lattice, position: int, other: int) -> bool:
 def _opening_cost(lattice: Lattice, state: State, target: State, opener: str) -> float:
     """Cost of the words that open a span, for where it leads.
 
-    A set of clauses never gives way to a part of itself, nor a clause to an INTERSECT or UNION (or back) without a
+    A set of clauses never gives way to a part of itself, nor a clause to an INTERSECT or UNION without a
     conjunction; with one that costs nothing.
     """
     opening = float(getattr(lattice.costs, opener))
