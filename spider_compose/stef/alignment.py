@@ -112,6 +112,16 @@ class Pair:
         return self._names[word]
 
     @cached_property
+    def _values(self) -> dict[tuple[str, bool], bool]:
+        return {}
+
+    def value_asked(self, value: str, column: bool) -> bool:
+        """Whether the question asks for a value of the query; `column`: whether it speaks of its column."""
+        if (value, column) not in self._values:
+            self._values[value, column] = _value_asked(self, value, column)
+        return self._values[value, column]
+
+    @cached_property
     def filters(self) -> FilterAlignment:
         """The filters of both sides, aligned."""
         return align_filters(self)
@@ -412,7 +422,7 @@ def _supported(pair: Pair, item: Filter) -> bool:
     if not item.values:
         return True  # joins, sub-queries and comparisons of columns
     column = pair.asked_words(item.words)
-    return all(_value_asked(pair, value, column is not None) for value in item.values)
+    return all(pair.value_asked(value, column is not None) for value in item.values)
 
 
 def _value_asked(pair: Pair, value: str, column: bool) -> bool:

@@ -142,6 +142,8 @@ def values_meet(one: str, other: str) -> bool:
     if first == second:
         return True
     short, long = sorted((first, second), key=len)
+    if re.search(r"\d", short):
+        return len(short) >= 4 and long.startswith(short)  # a date with a time; a code must be whole
     return (
         len(short) >= 4 and long.startswith(short[: max(4, len(short) - 1)]) and len(long) - len(short) <= 4
     )

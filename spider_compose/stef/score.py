@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +21,7 @@ from spider_compose.stef.judges.rules import FILTER_RULES, RulesJudge, Weights, 
 from spider_compose.stef.rules import ApplicationRules
 from spider_compose.stef.signature import signature
 from spider_compose.stef.specification.items import Span, Specification, plain
-from spider_compose.stef.specification.question import MAX_CHARACTERS, RULES, read_question
+from spider_compose.stef.specification.question import MAX_CHARACTERS, MAX_WORD, RULES, read_question
 from spider_compose.stef.specification.sql import SqlSpecification, UnscoredError, read_sql
 from spider_compose.stef.tolerance import TOLERANCE_RULES
 
@@ -39,6 +40,7 @@ UNSCORED = {
     "unknown_dialect": "the row's dialect is unknown",
     "bad_row": "a field of the row is no text",
     "no_verdict": "the judge gave no usable verdict",
+    "internal_error": "a fault of ours; please report the message with the row",
 }
 
 
@@ -203,7 +205,7 @@ class Scorer:
         read: list[Result | tuple[Row, Pair, Enrichment | None]] = []
         specs: dict[tuple[str, str], Specification] = {}
         for row in checked:
-            read.append(row if isinstance(row, Result) else self._read(row, docs, specs))
+            read.append(row if isinstance(row, Result) else self._read_safely(row, docs, specs))
         pairs = [item for item in read if not isinstance(item, Result)]
         requests = [Request(row.question, row.enriched_question, row.sql, pair) for row, pair, _ in pairs]
         judgements = iter(self._judge.judge(requests))
@@ -219,6 +221,15 @@ class Scorer:
         texts = dict.fromkeys(text for row in rows for text in _texts(row) if text)
         model = load_model(self.spacy_model)
         return dict(zip(texts, model.pipe(texts, batch_size=BATCH_SIZE), strict=True))
+
+    def _read_safely(
+        self, row: Row, docs: dict[str, Any], specs: dict[tuple[str, str], Specification]
+    ) -> Result | tuple[Row, Pair, Enrichment | None]:
+        """As `_read`; what goes wrong in one row is named and counted, and the batch goes on."""
+        try:
+            return self._read(row, docs, specs)
+        except Exception as error:
+            return Result(unscored="internal_error", message=f"{type(error).__name__}: {error}"[:300])
 
     def _read(
         self, row: Row, docs: dict[str, Any], specs: dict[tuple[str, str], Specification]
@@ -237,7 +248,9 @@ class Scorer:
             sql: SqlSpecification = read_sql(row.sql, row.dialect)
         except UnscoredError as error:
             return Result(enrichment=enrichment, unscored=error.reason, message=str(error))
-        return row, Pair(question, sql, self.rules), enrichment
+        pair = Pair(question, sql, self.rules)
+        _ = pair.filters, pair.tolerances  # aligned here, where a failure costs one row
+        return row, pair, enrichment
 
 
 def score_rows(
@@ -262,6 +275,9 @@ def score_rows(
     return Scorer(ApplicationRules.read(rules), judge).score_rows(rows)
 
 
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
 def _row(row: Any, dialect: str) -> Row | Result:
     """A checked row, or the result that says what is wrong with it."""
     if not isinstance(row, Mapping):
@@ -271,10 +287,9 @@ def _row(row: Any, dialect: str) -> Row | Result:
             return Result(
                 unscored="bad_row", message=f"`{name}` must be a text, but got {type(row[name]).__name__}"
             )
+    # Halves of UTF-16 pairs are no characters; one sign stands for each, so that spans stay right.
     question, enriched, sql = (
-        row.get("question") or "",
-        row.get("enriched_question") or "",
-        row.get("sql") or "",
+        _HALVES.sub("\ufffd", row.get(name) or "") for name in ("question", "enriched_question", "sql")
     )
     enriched = enriched if enriched.strip() else ""
     if not (question.strip() or enriched):
@@ -285,6 +300,10 @@ def _row(row: Any, dialect: str) -> Row | Result:
             unscored="question_too_long",
             message=f"expected at most {MAX_CHARACTERS:,} characters, but got {longest:,}",
         )
+    word = max((len(word) for text in (question, enriched) for word in text.split()), default=0)
+    if word > MAX_WORD:
+        message = f"expected words of at most {MAX_WORD:,} characters, but got one of {word:,}"
+        return Result(unscored="question_too_long", message=message)
     name = row.get("dialect") or dialect
     if name != "auto":
         try:

@@ -462,10 +462,11 @@ def percentage(pair: Pair) -> Iterator[Finding]:
         return
     place = _first([p.span for p in sql.projections], sql.whole)
     divided = any(m.kind == "division" for m in sql.percentages)
-    if not divided and not any(a.function == "AVG" for a in sql.aggregations):
-        if not any(pair.named(word) for word in ("percentage", "ratio", "rate")):
-            shown = asked[0].span.of(pair.question.text)
-            yield Finding("percentage_missing", f"{shown!r} needs a division", asked[0].span, place)
+    averaged = any(a.function == "AVG" for a in sql.aggregations)
+    stored = any(pair.named(word) for word in ("percentage", "ratio", "rate"))
+    if not (divided or averaged or stored):
+        shown = asked[0].span.of(pair.question.text)
+        yield Finding("percentage_missing", f"{shown!r} needs a division", asked[0].span, place)
     times_100 = any(m.kind == "times_100" for m in sql.percentages)
     if divided and not times_100 and asked[0].kind.startswith("percent"):
         place = _first([m.span for m in sql.percentages], sql.whole)
@@ -595,6 +596,7 @@ FAULTS = {
     "missing_group_by": "an aggregate beside a plain column needs a GROUP BY",
     "count_of_many": "COUNT DISTINCT takes one column in this dialect",
     "foreign_function": "this dialect does not have it",
+    "foreign_syntax": "this dialect does not parse it, another does",
     "dialect_uncertain": "SQLite, tried first, does not have it; name the `dialect` if the database does",
     "cross_join": "tables side by side without a condition",
     "concatenated_columns": "several columns are glued into one",

@@ -156,7 +156,14 @@ class RulesJudge:
 
     def judge(self, requests: Sequence[Request]) -> list[Judgement]:
         """One judgement per request."""
-        return [self._judge(request.pair) for request in requests]
+        return [self._judge_safely(request.pair) for request in requests]
+
+    def _judge_safely(self, pair: Pair) -> Judgement:
+        """A failure costs one row, and the row says so."""
+        try:
+            return self._judge(pair)
+        except Exception as error:
+            return Judgement(None, 0.0, reason=f"{type(error).__name__}: {error}"[:300])
 
     def _judge(self, pair: Pair) -> Judgement:
         weights = self.weights

@@ -36,6 +36,8 @@ from spider_compose.stef.specification.items import (
 
 # spaCy reads some 10,000 words a second; a question longer than this is no question.
 MAX_CHARACTERS = 5_000
+# Its tokenizer takes signs off the end of a word one by one, each time looking through the rest.
+MAX_WORD = 1_500
 
 
 class Word(NamedTuple):
@@ -232,8 +234,8 @@ def _statements(text: str) -> Iterator[Span]:
         if sign == "," and " refer" not in text[start : match.start()]:
             continue  # a list before the first "refers to" of its statement
         stretch = text[start : match.start()]
-        # A question in its own right defines nothing, whatever signs it holds.
-        if stretch.strip() and sign != "?":
+        # A question in its own right defines nothing, whatever signs it holds; nor does what comes first.
+        if stretch.strip() and sign != "?" and start > 0:
             lead = len(stretch) - len(stretch.lstrip())
             yield Span(start + lead, match.start())
         start = match.end()
@@ -766,9 +768,9 @@ _ASKS = set(
     "specify indicate write describe also along together count enumerate determine".split()
 )
 _ENDS = set(
-    "of for in with that who whose where which from by on at to have has had do does did when during "
-    "after before as between among under over than if ? . ; sorted ordered order having whom per each "
-    "every across within without using named called".split()
+    "along together of for in with that who whose where which from by on at to have has had do does "
+    "did when during after before as between among under over than if ? . ; sorted ordered order "
+    "having whom per each every across within without using named called".split()
 )
 _SKIPS = set(
     "the a an me us all any are is was were be there please distinct different unique corresponding "

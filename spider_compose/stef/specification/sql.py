@@ -155,7 +155,8 @@ def _only(text: str, start: int, end: int) -> str:
 
 def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
     """The query's tree in the first dialect that reads it, if need be without the prose around it."""
-    names: tuple[str, ...] = AUTO_DIALECTS if dialect == "auto" else (dialect,)
+    # What another dialect parses is SQL, but not for this database: it is scored, with a fault.
+    names = AUTO_DIALECTS if dialect == "auto" else (dialect, *(n for n in AUTO_DIALECTS if n != dialect))
     if len(text) > LONG:
         names = names[:2]
     problem: UnscoredError | None = None
@@ -179,6 +180,8 @@ def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
                         ),
                         name,
                     )
+                if dialect not in ("auto", name):
+                    faults.append(Mark("foreign_syntax", Span(0, len(text))))
                 if candidate is not text:
                     faults.append(Mark("prose", Span(0, len(text))))
                 return tree, name
@@ -207,6 +210,8 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
         raise UnscoredError("no_dialect_parses", f"does not parse: {_first_line(error)}") from error
     except RecursionError as error:
         raise UnscoredError("too_deep", "nested too deeply to parse") from error
+    except UnscoredError:
+        raise
     except (ValueError, TypeError, AttributeError, KeyError, IndexError, AssertionError) as error:
         # sqlglot's parser on text that is no SQL; the row is lost, the batch is not.
         raise UnscoredError("no_dialect_parses", f"does not parse: {_first_line(error)}") from error
@@ -214,11 +219,9 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
     if not trees or all(isinstance(tree, exp.Semicolon) for tree in trees):
         raise UnscoredError("no_sql", "there are only comments")
     if not queries:
-        kind = (
-            "text"
-            if isinstance(trees[0], (exp.Column, exp.Alias, exp.Condition))
-            else type(trees[0]).__name__
-        )
+        if isinstance(trees[0], (exp.Condition, exp.Alias)):  # words that happen to read as an expression
+            raise UnscoredError("no_dialect_parses", "expected a query, but got text")
+        kind = type(trees[0]).__name__
         raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}")
     query = queries[0]
     if isinstance(query, exp.Select) and not (query.expressions or query.args.get("from_")):
@@ -265,6 +268,11 @@ class _Reading:
     queries: list[Any] = field(default_factory=list)
     window: bool = False
     star: bool = False
+
+    def take(self, other: _Reading) -> None:
+        """Take over what a name stands for; each function once, or chains of names would double them."""
+        self.words |= other.words
+        self.functions += [name for name in other.functions if name not in self.functions]
 
     def cover(self, span: Span) -> None:
         self.start, self.end = min(self.start, span.start), max(self.end, span.end)
@@ -500,8 +508,7 @@ class _Reader:
             reading = self._expression(inner, scope, depth)
             if len(reading.queries) == 1 and not reading.functions and not reading.columns:
                 for below in reading.queries[0].values():  # a scalar sub-query shows what it selects
-                    reading.words |= below.words
-                    reading.functions += below.functions
+                    reading.take(below)
             if isinstance(inner, (exp.DPipe, exp.Concat, exp.ConcatWs)) and reading.columns > 1:
                 self.faults.append(Mark("concatenated_columns", self._span(reading)))
             name = projection.alias_or_name.lower() or f"?{position}"
@@ -694,8 +701,7 @@ class _Reader:
         reading.columns += 1
         reading.words |= set(name_words(node.name))
         if known is not None:
-            reading.words |= known.words
-            reading.functions += known.functions
+            reading.take(known)
             aggregated = aggregated or bool(known.functions)
         reading.plain_columns += not aggregated
 

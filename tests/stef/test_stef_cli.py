@@ -1,0 +1,160 @@
+"""The command line of the score: files in three formats, explanations, rules, fitting, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spider_compose.stef.cli import main
+
+pytest.importorskip("spacy")
+
+ROWS = [
+    {"question": "How many singers are from 'France'?", "sql": "SELECT COUNT(*) FROM singer WHERE country = 'France'"},
+    {"question": "List the names of all songs.", "sql": "SELECT * FROM song", "enriched_question": None},
+    {"question": "List the names of all songs.", "sql": ""},
+]
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    path = tmp_path / "queries.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_score_jsonl(queries: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["score", str(queries), "--dialect", "sqlite", "--summary", str(tmp_path / "s.json")]) == 0
+    out, err = capsys.readouterr()
+    found = lines(out)
+    assert [row["row"] for row in found] == [0, 1, 2]
+    assert found[0]["score"] == 100.0 and found[1]["score"] < 100 and found[2]["unscored"] == "no_sql"
+    report = json.loads((tmp_path / "s.json").read_text())
+    assert report == json.loads(err)
+    assert (report["rows"], report["scored"], report["unscored"]) == (3, 2, {"no_sql": 1})
+    assert "dialect:sqlite" in report["signature"]
+
+
+def test_formats_and_column_names_agree(queries: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with (tmp_path / "q.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["utterance", "query"])
+        table.writerows([row["question"], row["sql"]] for row in ROWS)
+    pyarrow = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.Table.from_pylist([{"utterance": r["question"], "query": r["sql"]} for r in ROWS]), tmp_path / "q.parquet")
+    assert main(["score", str(queries), "--brief"]) == 0
+    expected = lines(capsys.readouterr().out)
+    for name in ("q.csv", "q.parquet"):
+        assert main(["score", str(tmp_path / name), "--brief", "--question-column", "utterance", "--sql-column", "query"]) == 0
+        assert lines(capsys.readouterr().out) == expected
+
+
+def test_bad_lines_are_counted_and_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps(ROWS[0]) + "\n{broken\n[1]\n\n" + json.dumps(ROWS[0]) + "\n")
+    assert main(["score", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert [row["unscored"] for row in lines(out)] == [None, "no_question", "no_question", None]
+    assert "line 2" in err
+
+
+ERRORS = [
+    (["score", "none.jsonl"], "none.jsonl"),
+    (["score", "{queries}", "--sql-column", "sq"], "Did you mean 'sql'"),
+    (["score", "{queries}", "--judge", "rulez"], "Did you mean 'rules'"),
+    (["score", "{queries}", "--dialect", "postgre"], "postgre"),
+    (["score", "{queries}", "--rules", "none.json"], "none.json"),
+    (["score", "{queries}", "--weights", "{queries}"], "weights"),
+    (["fit", "{queries}", "--output", "w.json"], "correct"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), ERRORS, ids=[" ".join(a) for a, _ in ERRORS])
+def test_errors_end_with_two_and_no_traceback(
+    arguments: list[str], says: str, queries: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([a.format(queries=queries) for a in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert says in err and "Traceback" not in err and out == ""
+
+
+def test_explain_in_text_json_and_html(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    arguments = [
+        "explain", "--question", "How many <b> are from 'France'?", "--enriched-question", "How many are there?",
+        "--sql", "SELECT name FROM singer WHERE country = 'Spain' GROUP BY country LIMIT 2000", "--html", str(page),
+    ]  # fmt: skip
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    for part in ("Phi", "Question", "SQL", "Alignment", "Lost points", "benign_group_by", "safety_limit", "lost: literal"):
+        assert part in text
+    html = page.read_text()
+    assert html.startswith("<!doctype html>") and "<mark" in html and "<script" not in html
+    assert main([*arguments, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert set(values) == {"result", "question", "sql", "alignment", "signature"}
+    assert main(["explain", "--question", "q & <i>", "--sql", "no <i>sql</i>", "--html", str(page)]) == 0
+    assert "unscored" in capsys.readouterr().out
+    assert "&lt;i&gt;" in page.read_text() and "<i>" not in page.read_text()
+
+
+def test_validate_rules(queries: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps({"column_mappings": {"singers": ["country"], "planets": ["x"]}}))
+    assert main(["validate-rules", str(rules), "--queries", str(queries)]) == 0
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert report["never_fired"] == ["$.column_mappings['planets']"] and "planets" in err
+    rules.write_text(json.dumps({"disabled_rules": ["safety_limits"]}))
+    assert main(["validate-rules", str(rules)]) == 2
+    assert "Did you mean 'safety_limit'" in capsys.readouterr().err
+
+
+def test_fit_writes_weights_that_score_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path, queries: Path) -> None:
+    labelled = tmp_path / "labelled.jsonl"
+    rows = [{**ROWS[n % 2], "correct": n % 2 == 0} for n in range(40)]
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    output = tmp_path / "w.json"
+    assert main(["fit", str(labelled), "--output", str(output)]) == 0
+    first = output.read_text()
+    assert main(["fit", str(labelled), "--output", str(output)]) == 0
+    assert output.read_text() == first
+    assert json.loads(first)["fitted_on"]["rows"] == 40
+    capsys.readouterr()
+    assert main(["score", str(queries), "--weights", str(output)]) == 0
+    assert "rules-" in capsys.readouterr().err
+
+
+def test_help_needs_no_heavy_module() -> None:
+    code = (
+        "import sys\nfrom spider_compose.stef.cli import parser\nparser().format_help()\n"
+        "heavy = {'spacy', 'sqlglot', 'numpy', 'pyarrow', 'evaluate'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_the_score_loads_no_torch_and_no_spacy() -> None:
+    code = (
+        "import sys\nimport spider_compose.stef.score\n"
+        "heavy = {'torch', 'spacy', 'datasets', 'evaluate', 'numpy'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_install_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install-metric", "--cache", str(tmp_path)]) == 0
+    written = Path(capsys.readouterr().out.strip())
+    assert written.is_file() and len(written.parent.name) == 64
+    folders = [written.parent, *written.parent.parents][:4]
+    assert all((folder / "__init__.py").is_file() for folder in folders)
