@@ -50,6 +50,7 @@ class SQLToTextOutput(ModelOutput):
         generation_gate: of shape `(batch_size, target_length)`: probability of generating, not copying, with
             it.
         encoder_last_hidden_state: as in the encoder's output.
+        decoder_hidden_states: None; `generate` asks for it, and for `decoder_attentions`: an LSTM has neither.
     """
 
     loss: torch.Tensor | None = None
@@ -59,3 +60,5 @@ class SQLToTextOutput(ModelOutput):
     copy_attentions: torch.Tensor | None = None
     generation_gate: torch.Tensor | None = None
     encoder_last_hidden_state: torch.Tensor | None = None
+    decoder_hidden_states: tuple[torch.Tensor, ...] | None = None
+    decoder_attentions: tuple[torch.Tensor, ...] | None = None
