@@ -32,8 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     """
     import argparse
 
-    from spider_compose.composition.build import BuildOptions, build
+    from spider_compose.composition.build import BuildOptions
+    from spider_compose.dataset.configs import composed_config, further_configs
     from spider_compose.dataset.hub_folder import check_target, write_hub_folder
+    from spider_compose.dataset.tables import Tables
     from spider_compose.errors import SpiderComposeError
     from spider_compose.source import read_source
 
@@ -43,28 +45,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--source", default="bundled", help="bundled, a folder, or owner/name on the Hub")
     parser.add_argument("--revision", help="commit, branch or tag of a source on the Hub")
     parser.add_argument("--schemas", help="file in the format of Spider's tables.json")
-    parser.add_argument("--aligner", default=BuildOptions.aligner, help="default: %(default)s")
+    parser.add_argument("--aligner", help="default: segment; keyword is the paper's")
     parser.add_argument(
         "--deduplicate", default=BuildOptions.deduplicate, help="train, all or none; default: %(default)s"
     )
     parser.add_argument("--dialect", default=BuildOptions.dialect, help="SQL dialect; default: %(default)s")
     parser.add_argument(
         "--resolve-aliases",
-        action="store_true",
-        help="table names instead of aliases in clauses without FROM",
+        action=argparse.BooleanOptionalAction,
+        help="table names instead of aliases in clauses without FROM; default: yes, with keyword no",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
+    parser.add_argument("--configs", help="further configs: all, none, or names between commas")
     parser.add_argument("--output", required=True, help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace whatever the folder holds")
     chosen = parser.parse_args(arguments)
     try:
-        options = BuildOptions(
-            aligner=chosen.aligner,
-            dialect=chosen.dialect,
-            deduplicate=chosen.deduplicate,
-            resolve_aliases=chosen.resolve_aliases,
-            strict=chosen.strict,
-        )
+        names = ("aligner", "dialect", "deduplicate", "resolve_aliases", "strict")
+        given = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+        spec, _ = composed_config(given)
+        further = further_configs(chosen.configs, spec, given)
         target = check_target(chosen.output, force=chosen.force)  # before the work, not after it
         source = read_source(
             chosen.source,
@@ -73,10 +73,15 @@ def main(arguments: list[str] | None = None) -> int:
             strict=chosen.strict,
             schemas=chosen.schemas,
         )
-        folder = write_hub_folder(build(source, options, progress=True), target, force=chosen.force)
+        tables = Tables(source, given, progress=True)
+        built = tables.build(spec)
+        also, without = tables.further(further, chosen.configs)
+        folder = write_hub_folder(built, target, also=also, force=chosen.force)
     except SpiderComposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    for name, reason in without.items():
+        print(f"not written: {name}: {reason}", file=sys.stderr)
     print(folder)
     return 0
 

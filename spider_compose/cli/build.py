@@ -13,7 +13,7 @@ from spider_compose.cli.options import (
     SOURCE_HELP,
     add_build_flags,
     add_source_flags,
-    build_options_of,
+    given_options,
     source_of,
 )
 from spider_compose.cli.plain_text import visible
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spider_compose.composition.build import Build
+    from spider_compose.dataset.tables import ConfigTable
     from spider_compose.source.records import LeftOut, Source
 
 _Result = TypeVar("_Result")
@@ -53,6 +54,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="if any row cannot be used, name all of them, write nothing and exit with 1",
     )
+    parser.add_argument(
+        "--configs",
+        metavar="NAMES",
+        help="configs to write beside the pairs, their alignments and the source: 'all', 'none', or names "
+        "such as spider_tmcd,compose_paper (default: all, or none if the aligner or its aliases are chosen)",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_source_flags(parser)
     add_build_flags(parser)
@@ -61,25 +68,34 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Build, write, report."""
-    from spider_compose.composition.build import build
+    from spider_compose.dataset.configs import composed_config, further_configs
     from spider_compose.dataset.hub_folder import check_target, write_hub_folder
+    from spider_compose.dataset.tables import Tables
 
-    options = build_options_of(arguments)
+    given = given_options(arguments)
+    spec, _ = composed_config(given)
+    further = further_configs(arguments.configs, spec, given)
     target = check_target(arguments.out, force=arguments.force)
     seconds: dict[str, float] = {}
     source = _timed(seconds, "read", lambda: source_of(arguments))
-    built = _timed(seconds, "align and recombine", lambda: build(source, options, progress=True))
+    tables = Tables(source, given, progress=True)
+    built = _timed(seconds, "align and recombine", lambda: tables.build(spec))
     if arguments.strict and built.left_out:
         return _refuse(built.left_out)
-    folder = _timed(seconds, "write", lambda: write_hub_folder(built, target, force=arguments.force))
+    also, without = _timed(seconds, "further configs", lambda: tables.further(further, arguments.configs))
+    folder = _timed(
+        seconds, "write", lambda: write_hub_folder(built, target, also=also, force=arguments.force)
+    )
     if arguments.json:
-        print(json.dumps(report(built, folder, seconds), indent=2, ensure_ascii=False))
+        print(json.dumps(report(built, also, folder, seconds), indent=2, ensure_ascii=False))
     else:
-        print(render(built, folder, seconds))
+        print(render(built, also, without, folder, seconds))
     return 0
 
 
-def report(built: Build, folder: Path, seconds: dict[str, float]) -> dict[str, Any]:
+def report(
+    built: Build, also: Sequence[ConfigTable], folder: Path, seconds: dict[str, float]
+) -> dict[str, Any]:
     """Everything that the command says, for `--json`."""
     from dataclasses import asdict
 
@@ -90,12 +106,21 @@ def report(built: Build, folder: Path, seconds: dict[str, float]) -> dict[str, A
         "signature": built.signature,
         "counts": {split: asdict(counts) for split, counts in built.counts.items()},
         "paper": _paper_counts(built.source),
+        "further_configs": {
+            table.spec.name: {split: len(rows) for split, rows in table.rows.items()} for table in also
+        },
         "left_out": [asdict(row) for row in built.left_out],
         "seconds": {stage: round(taken, 3) for stage, taken in seconds.items()},
     }
 
 
-def render(built: Build, folder: Path, seconds: dict[str, float]) -> str:
+def render(
+    built: Build,
+    also: Sequence[ConfigTable],
+    without: dict[str, str],
+    folder: Path,
+    seconds: dict[str, float],
+) -> str:
     """The same for people."""
     times = ", ".join(f"{stage} {taken:.1f} s" for stage, taken in seconds.items())
     parts = [
@@ -106,6 +131,7 @@ def render(built: Build, folder: Path, seconds: dict[str, float]) -> str:
             ]
         ),
         _counts_table(built),
+        _further_table(also, without),
         "\n".join(_left_out_lines(built.left_out)),
         f"signature  {built.signature}\ntime       {times}\nwritten    {folder}",
     ]
@@ -135,6 +161,24 @@ def _counts_table(built: Build) -> str:
         told = ", ".join(f"{count:,} in {split}" for split, count in without.items())
         table += f"\nleft out because their clauses have no words: {told}"
     return table
+
+
+def _further_table(also: Sequence[ConfigTable], without: dict[str, str]) -> str:
+    from spider_compose.composition.statistics import text_table
+
+    lines = [f"not written: {name}: {reason}" for name, reason in without.items()]
+    if also:
+        rows = [
+            [table.spec.name, *(f"{len(table.rows.get(split, [])):,}" for split in built_splits(also))]
+            for table in also
+        ]
+        lines.insert(0, text_table([["config", *built_splits(also)], *rows]))
+    return "\n".join(lines)
+
+
+def built_splits(tables: Sequence[ConfigTable]) -> list[str]:
+    """The splits of any of the tables, in their order."""
+    return list(dict.fromkeys(split for table in tables for split in table.spec.splits))
 
 
 def _paper_counts(source: Source) -> dict[str, int] | None:

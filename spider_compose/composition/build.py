@@ -133,13 +133,12 @@ def analyse(source: Source, options: BuildOptions = BuildOptions(), progress: bo
         MissingExtraError: spaCy or its model is not installed.
     """
     left_out = list(source.left_out)
-    cut = lru_cache(maxsize=None)(split_clauses)
     analysed = {}
     for part, pairs in source.pairs.items():
         usable: list[tuple[SourcePair, tuple[Clause, ...]]] = []
         for pair in pairs:
             try:
-                usable.append((pair, cut(pair.query, options.dialect)))
+                usable.append((pair, split_clauses(pair.query, options.dialect)))
             except ClauseError as error:
                 _leave_out(pair, "the query cannot be cut into clauses", error, options, left_out)
         questions = _with_progress([pair.question for pair, _ in usable], f"reading {part}", progress)

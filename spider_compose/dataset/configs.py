@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from spider_compose.composition.build import BuildOptions
+from spider_compose.errors import choose
 
 DEFAULT_CONFIG = "compose"
 
@@ -131,6 +132,27 @@ def composed_config(given: Mapping[str, Any] = MappingProxyType({})) -> tuple[Co
             return _unnamed(options), options
     options = BuildOptions(**given)
     return _unnamed(options), options
+
+
+def further_configs(asked: str | None, spec: ConfigSpec, given: Mapping[str, Any]) -> list[ConfigSpec]:
+    """The configs that a folder holds besides those of every build: its pairs, their alignments, the source.
+
+    Args:
+        asked: "all", "none" or names between commas; None takes all, or none where the aligner or its aliases
+            were chosen by hand, so that the pairs stand alone.
+        spec: the config of the build's pairs.
+        given: build options given by hand.
+
+    Raises:
+        OptionError: no such config.
+    """
+    asked = asked or ("none" if {"aligner", "resolve_aliases"} & given.keys() else "all")
+    others = [name for name in CONFIGS if name not in (spec.name, "alignment", "spider")]
+    if asked in ("all", "none"):
+        return [CONFIGS[name] for name in others] if asked == "all" else []
+    known = ["all", "none", *CONFIGS]
+    names = dict.fromkeys(choose("configs", name.strip(), known) for name in asked.split(","))
+    return [CONFIGS[name] for name in names if name in others]
 
 
 def _unnamed(options: BuildOptions) -> ConfigSpec:

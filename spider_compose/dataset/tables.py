@@ -120,6 +120,30 @@ class Tables:
             return ConfigTable(spec, parts, self._source_signature(), left_out)
         return self._split(spec)
 
+    def further(
+        self, specs: Sequence[ConfigSpec], asked: str | None = None
+    ) -> tuple[list[ConfigTable], dict[str, str]]:
+        """The tables of several configs, and why some that nobody asked for by name are not among them.
+
+        Args:
+            specs: the configs.
+            asked: as in `configs.further_configs`.
+
+        Raises:
+            SourceError: a config that was asked for by name cannot be made.
+        """
+        made, without = [], {}
+        for spec in specs:
+            try:
+                table = self.table(spec)
+            except SourceError as error:  # a corpus may be too small for a split
+                if asked not in (None, "all"):
+                    raise
+                without[spec.name] = str(error)
+            else:
+                made.append(table)
+        return made, without
+
     def build(self, spec: ConfigSpec) -> Build:
         """The build behind a config of recombined pairs or alignments."""
         options = spec.build_options(self.given)
@@ -174,12 +198,23 @@ class Tables:
         train, test = made.pairs["train"], made.pairs["test"]
         if not test:
             return ConfigTable(spec, made.pairs, f"{made.signature}|no test pairs", made.left_out)
-        sources = {
-            (row["source_split"], row["source_row"]): row["query"]
-            for part in made.alignments.values()
-            for row in part
+        origins = {
+            (row["source_split"], row["source_row"]): row for part in made.alignments.values() for row in part
         }
-        found = remove_overlap(train, test, self.splits.overlap, sources, made.options.dialect)
+        known = {}
+        for row in (*train, *test):
+            clauses = origins[row["source_split"], row["source_row"]]["clause_sql"]
+            pieces = [clauses[clause] for clause in row["clause_subset"]]
+            if " ".join(pieces) == row["query"]:  # but for those whose aliases are resolved
+                known[row["query"]] = pieces
+        found = remove_overlap(
+            train,
+            test,
+            self.splits.overlap,
+            {place: row["query"] for place, row in origins.items()},
+            made.options.dialect,
+            known,
+        )
         rows = {**made.pairs, "train": [train[number] for number in found.kept]}
         return ConfigTable(spec, rows, f"{made.signature}|{found.signature}", made.left_out)
 

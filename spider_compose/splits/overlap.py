@@ -67,6 +67,7 @@ def remove_overlap(
     mode: str = "canonical",
     sources: Mapping[tuple[str, int], str] | None = None,
     dialect: str = "sqlite",
+    known: Mapping[str, Sequence[str]] | None = None,
 ) -> OverlapRows:
     """Find the training rows that contain any clause of the test set (experiment 2).
 
@@ -78,13 +79,14 @@ def remove_overlap(
         sources: source queries by (`source_split`, `source_row`), for aliases that a row without FROM uses.
             Without it they are taken from the first given row of the same source that has a FROM.
         dialect: of sqlglot.
+        known: clauses of queries that have been cut already, by query.
 
     Raises:
         SourceError: one of the sets is empty or a row has no query.
         OptionError: `mode` or `dialect` is unknown.
     """
     choose("mode", mode, MODES)
-    reader = _KeyReader(mode, dialect, [*train_rows, *test_rows], sources or {})
+    reader = _KeyReader(mode, dialect, [*train_rows, *test_rows], sources or {}, known or {})
     left_out: list[LeftOut] = []
     forbidden: set[str] = set()
     for keys in reader.read("test", test_rows, left_out).values():
@@ -119,15 +121,21 @@ def row_clause_keys(
 ) -> dict[int, frozenset[str]]:
     """Keys of each row's clauses by row number; rows that cannot be cut are added to `left_out`."""
     choose("mode", mode, MODES)
-    return _KeyReader(mode, dialect, rows, {}).read(part, rows, [] if left_out is None else left_out)
+    return _KeyReader(mode, dialect, rows, {}, {}).read(part, rows, [] if left_out is None else left_out)
 
 
 class _KeyReader:
     """Reads rows into clause keys; each distinct query is cut once, each distinct clause written once."""
 
     def __init__(
-        self, mode: str, dialect: str, rows: Sequence[Row], sources: Mapping[tuple[str, int], str]
+        self,
+        mode: str,
+        dialect: str,
+        rows: Sequence[Row],
+        sources: Mapping[tuple[str, int], str],
+        known: Mapping[str, Sequence[str]],
     ) -> None:
+        self.known = known
         self.mode = mode
         self.dialect = dialect
         self.aliases: dict[tuple[object, object], dict[str, str]] = {}
@@ -160,7 +168,7 @@ class _KeyReader:
         return found
 
     def _keys(self, query: str, outer: Mapping[str, str]) -> frozenset[str]:
-        clauses = clauses_of(query, self.dialect)
+        clauses = self.known.get(query) or clauses_of(query, self.dialect)
         aliases: dict[str, str] = {}
         if self.mode != "strict":
             aliases = {**outer, **table_aliases(clauses[0], self.dialect)}

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from spider_compose.errors import ClauseError, OptionError
@@ -105,6 +105,8 @@ def join_clauses(clauses: Sequence[Clause]) -> str:
     return " ".join(clause.sql for clause in clauses)
 
 
+# A corpus asks for the same query many times over: Spider has 8,034 pairs of 4,525 queries.
+@lru_cache(maxsize=1 << 15)
 def split_clauses(query: str, dialect: str = "sqlite") -> tuple[Clause, ...]:
     """Cut a query into its top-level clauses (section 3.1).
 
