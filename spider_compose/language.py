@@ -55,7 +55,9 @@ def load_model(model: str = "en_core_web_sm") -> Any:
     nlp = spacy.load(model_version(model)[0], exclude=["ner", "parser"])
     missing = [pipe for pipe in ("tagger", "lemmatizer") if pipe not in nlp.pipe_names]
     if missing:
-        raise OptionError(f"`spacy_model` must tag and lemmatize, but {model!r} has no {' and no '.join(missing)}")
+        raise OptionError(
+            f"`spacy_model` must tag and lemmatize, but {model!r} has no {' and no '.join(missing)}"
+        )
     rules = nlp.tokenizer.rules
     nlp.tokenizer.rules = {text: parts for text, parts in rules.items() if text not in _NO_CONTRACTIONS}
     return nlp
