@@ -50,7 +50,8 @@ class SQLToTextOutput(ModelOutput):
         generation_gate: of shape `(batch_size, target_length)`: probability of generating, not copying, with
             it.
         encoder_last_hidden_state: as in the encoder's output.
-        decoder_hidden_states: None; `generate` asks for it, and for `decoder_attentions`: an LSTM has neither.
+        decoder_hidden_states: None; `generate` asks for it, and for `decoder_attentions`: an LSTM has
+            neither.
     """
 
     loss: torch.Tensor | None = None
