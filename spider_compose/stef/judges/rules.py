@@ -96,6 +96,27 @@ class Weights:
             raise SpiderComposeError(f"cannot read weights from {path}: {error}") from error
         return cls.from_dict(document, str(path))
 
+    def weigh(
+        self, found: Mapping[str, float], context: Mapping[str, float]
+    ) -> tuple[float, float, dict[str, float]]:
+        """(probability beyond filters, probability over everything, cost of each rule).
+
+        Args:
+            found: rule -> amount.
+            context: name of `CONTEXT` -> value.
+        """
+        base = self.intercept + sum(self.context.get(name, 0.0) * value for name, value in context.items())
+        costs = {rule: self.rules.get(rule, 0.0) * amount for rule, amount in found.items()}
+        others = {rule: cost for rule, cost in costs.items() if rule not in FILTER_RULES}
+        p = probability(base - sum(others.values()))
+        if any(cost >= DEFINITE for cost in others.values()):
+            p = min(p, self.faultless)
+        return p, probability(base - sum(costs.values())), costs
+
+    def verdict(self, p: float) -> tuple[str, float]:
+        """The verdict and its confidence for a probability beyond filters."""
+        return next(name for name, least in self.verdicts if p >= least), gamma(p, self.confidence)
+
     @cached_property
     def digest(self) -> str:
         """Eight hexadecimal digits that change with every weight, for the signature."""
@@ -166,25 +187,14 @@ class RulesJudge:
             return Judgement(None, 0.0, reason=f"{type(error).__name__}: {error}"[:300])
 
     def _judge(self, pair: Pair) -> Judgement:
-        weights = self.weights
         found = findings(pair, self.disabled | pair.rules.disabled_rules)
-        base = weights.intercept + sum(
-            weights.context.get(name, 0.0) * value for name, value in context(pair).items()
-        )
-        costs = {rule: weights.rules.get(rule, 0.0) * amount for rule, amount in amounts(found).items()}
-        everything = base - sum(costs.values())
-        beyond = base - sum(cost for rule, cost in costs.items() if rule not in FILTER_RULES)
-        p = probability(beyond)
-        if any(cost >= DEFINITE and rule not in FILTER_RULES for rule, cost in costs.items()):
-            p = min(p, weights.faultless)
-        seen: set[str] = set()
-        shares = []
+        p, p_correct, costs = self.weights.weigh(amounts(found), context(pair))
+        shares: dict[str, tuple[Finding, float]] = {}
         for finding in found:
-            if finding.rule not in FILTER_RULES and finding.rule not in seen and costs[finding.rule] > 0:
-                seen.add(finding.rule)
-                shares.append((finding, costs[finding.rule]))
-        verdict = next(name for name, least in weights.verdicts if p >= least)
-        return Judgement(verdict, gamma(p, weights.confidence), tuple(shares), probability(everything))
+            if finding.rule not in FILTER_RULES and costs[finding.rule] > 0:
+                shares.setdefault(finding.rule, (finding, costs[finding.rule]))
+        verdict, confidence = self.weights.verdict(p)
+        return Judgement(verdict, confidence, tuple(shares.values()), p_correct)
 
 
 def probability(odds: float) -> float:
