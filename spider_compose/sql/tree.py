@@ -351,6 +351,10 @@ class _Builder:
     def literal(self, node: exp.Literal, scope: Scope) -> Sequence[_Part]:
         return [_Leaf(f"'{node.this}'" if node.is_string else str(node.this))]
 
+    def marked_text(self, node: exp.Expr, scope: Scope) -> Sequence[_Part]:
+        """N'text', X'ff' and the like."""
+        return [_Leaf(f"'{node.this}'")]
+
     def negative(self, node: exp.Neg, scope: Scope) -> Sequence[_Part]:
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
             return [_Leaf(f"-{node.this.this}")]
@@ -423,6 +427,8 @@ class _Builder:
             if key == "this" and isinstance(node, exp.Anonymous):
                 continue
             for argument in value if isinstance(value, list) else [value]:
+                if isinstance(argument, exp.TableAlias):
+                    continue  # a name for the result, as other aliases gone
                 if isinstance(argument, exp.Expr):
                     parts.append(_Pending(argument, scope))
                 elif isinstance(argument, str) and argument.strip():
@@ -508,6 +514,7 @@ _EXPANDERS: dict[type[exp.Expr], _Expander] = {
     exp.Star: _Builder.star,
     exp.Literal: _Builder.literal,
     exp.Neg: _Builder.negative,
+    **dict.fromkeys((exp.National, exp.RawString, exp.HexString, exp.ByteString), _Builder.marked_text),
     exp.Null: _Builder.constant,
     exp.Boolean: _Builder.constant,
     exp.DataType: _Builder.constant,
