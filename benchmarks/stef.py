@@ -79,13 +79,13 @@ def judged(row: Row, used: Weights) -> tuple[float, float]:
 
 def examples(rows: Sequence[Mapping[str, Any]], read_rows: Sequence[Sequence[Row | None]]) -> list[Example]:
     """Examples of rows read in several dialects, as `spider_compose.stef.fit.examples` makes them."""
-    found = [
-        Example(row.found, row.context, bool(label["correct"]), {k: label[k] for k in ("db_id", "agent")}, number,
-                1 / len(read_rows))
-        for side in read_rows
-        for number, (label, row) in enumerate(zip(rows, side, strict=True))
-        if row is not None
-    ]  # fmt: skip
+    found = []
+    for side in read_rows:
+        for number, (label, row) in enumerate(zip(rows, side, strict=True)):
+            if row is not None:
+                groups = {key: label[key] for key in ("db_id", "agent")}
+                correct, weight = bool(label["correct"]), 1 / len(read_rows)
+                found.append(Example(row.found, row.context, correct, groups, number, weight))
     return balanced(found)
 
 
@@ -129,9 +129,8 @@ def agreement(options: argparse.Namespace) -> None:
         fitted = {"package weights": weights(table()), **fitted}
     for corpus in ("bird", "spider"):
         part = [label for label in labels if label["agent"].startswith(corpus)]
-        print(
-            f"\n{corpus}, {len(part)} rows\n\n| score | {' | '.join(MEASURES)} |\n|{'---|' * (len(MEASURES) + 1)}"
-        )
+        print(f"\n{corpus}, {len(part)} rows\n\n| score | {' | '.join(MEASURES)} |")
+        print(f"|{'---|' * (len(MEASURES) + 1)}")
         for name, values in module.trivial(part).items():
             print(line(name, module.measure(part, values)))
         for dialect, rows in sides.items():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spider_compose.stef.enrichment import Enrichment, compare_questions
+    from spider_compose.stef.enrichment import Enrichment, validate_enrichment
     from spider_compose.stef.judges import Judge, Judgement
     from spider_compose.stef.rules import ApplicationRules, RulesError
     from spider_compose.stef.score import Result, Scorer, Summary, score_rows
@@ -28,15 +28,15 @@ __all__ = [
     "RulesError",
     "Scorer",
     "Summary",
-    "compare_questions",
     "score_rows",
+    "validate_enrichment",
 ]
 
 _PLACES = {
     "ApplicationRules": "rules",
     "RulesError": "rules",
     "Enrichment": "enrichment",
-    "compare_questions": "enrichment",
+    "validate_enrichment": "enrichment",
     "Judge": "judges",
     "Judgement": "judges",
 }

@@ -123,6 +123,23 @@ def compare_questions(question: Specification, enriched: Specification) -> Enric
     return Enrichment(_quality(found), tuple(found))
 
 
+def validate_enrichment(question: str, enriched: str, spacy_model: str = "en_core_web_sm") -> Enrichment:
+    """Compare two questions given as texts (pipeline step 1).
+
+    Raises:
+        MissingExtraError: spaCy or the model is not installed.
+    """
+    from spider_compose.language import load_model
+    from spider_compose.stef.specification.question import read_question
+
+    model = load_model(spacy_model)
+    start = question.rstrip()
+    if start and enriched.startswith(start):  # only added to: what follows are definitions
+        doc = model(start)
+        return compare_questions(read_question(doc), read_question(doc, enriched[len(start) :]))
+    return compare_questions(read_question(model(question)), read_question(model(enriched)))
+
+
 def _quality(found: list[Difference]) -> float:
     """Kept weight over all weight; a negation or a number added out of nothing counts half."""
     kept = sum(KIND_WEIGHTS[d.kind] for d in found if d.fate == "kept")

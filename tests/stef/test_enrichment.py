@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("spacy")
 
 from spider_compose.language import load_model
-from spider_compose.stef.enrichment import Enrichment, compare_questions
+from spider_compose.stef.enrichment import Enrichment, compare_questions, validate_enrichment
 from spider_compose.stef.specification.question import read_question
 
 
@@ -74,6 +74,11 @@ def test_spans_are_characters_of_both() -> None:
         if difference.kind in ("literal", "comparison"):
             assert difference.question.of(question) == difference.text
             assert difference.enriched.of(enriched).split()[-1].strip("'") in difference.text
+
+
+def test_texts_can_be_given() -> None:
+    assert validate_enrichment("List 'a'.", "List 'a'. a refers to x = 'A'").quality == 1.0
+    assert validate_enrichment("List 'a'.", "List all.").quality < 1.0
 
 
 def test_nothing_asked_nothing_lost() -> None:
