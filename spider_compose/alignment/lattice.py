@@ -241,7 +241,8 @@ def has_condition(group: ClauseWords) -> bool:
 
 def _state_evidence(column: Sequence[float], state: State, costs: SegmentationCosts) -> float:
     if len(state.clauses) > 1 and 0 in state.clauses:
-        return sum(column[clause] for clause in state.clauses) - costs.shared_word
+        # A word that SELECT shares speaks for both.
+        return column[0] + max(column[clause] for clause in state.clauses[1:]) - costs.shared_word
     return max(column[clause] for clause in state.clauses)
 
 

@@ -152,6 +152,8 @@ def _opener(before: Word, word: Word, follows: Word, modifies: bool) -> str:
         return "relative"
     if word.tag in {"VBN", "VBG", "VBD"} and before.tag in NOUNS and (word.tag == "VBG" or not dangles(word)):
         return "participle"
+    if word.tag == "VBN" and text in MARKERS["ORDER BY"]:
+        return "participle"
     if text == "of" and follows.text.lower() in MARKERS["GROUP BY"]:
         return "preposition"
     compares = word.tag == "RBS" and follows.tag == "RB"  # "in room 111 *most recently*"

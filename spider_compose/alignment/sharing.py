@@ -39,21 +39,42 @@ def move_conjunctions(path: list[State], lattice: Lattice) -> None:
 
 
 def divide_pairs(said: Said, path: Sequence[State], lattice: Lattice) -> None:
-    """A pair that is divided at its "and" shares what stands before its "both": "*that have* both A and | B".
+    """A pair that is divided at its "and" shares what stands before it: "*that have* both A and | B".
 
-    The "both" itself goes to the second clause: a text with one of the two drops it (see `joining_words`).
+    A "both" itself goes to the second clause: a text with one of the two drops it (see `joining_words`).
     """
+    words = lattice.words
     for change in changes(path):
         before, after = path[change - 1].clauses, path[change].clauses
         kinds = {lattice.types[clause] for clause in (*before, *after)}
         if 0 in (*before, *after) or not kinds & {"INTERSECT", "UNION"}:
             continue
         start = max((at + 1 for at in range(change) if path[at].clauses != before), default=0)
-        marks = [at for at in range(start, change) if lattice.words[at].text.lower() in PAIR_MARKS]
+        marks = [at for at in range(start, change) if words[at].text.lower() in PAIR_MARKS]
         if marks and change - marks[0] > 2:
-            for at in range(start, marks[0]):
-                said[at].update(after)
-            said[marks[0]] = set(after)
+            end = marks[0]
+            said[end] = set(after)
+        else:
+            end = start + _lead(lattice, start, change)
+        for at in range(start, end):
+            said[at].update(after)
+
+
+def _lead(lattice: Lattice, start: int, change: int) -> int:
+    """How many words a divided pair begins with before its first part: "*who speak* English and | French".
+
+    The second part must begin with a noun phrase, as the first then does: with the one that has the same noun
+    ("*with* authors from A and | authors from B"), else with the first.
+    """
+    words, heads = lattice.words, lattice.heads
+    if words[change].tag not in NOUNS and heads[change] < 0:
+        return 0
+    noun = words[max(change, heads[change])].lemma
+    nouns = [at for at in range(start, change) if words[at].tag in NOUNS and heads[at] < 0]
+    first = next((at for at in nouns if words[at].lemma == noun), nouns[0] if nouns else start)
+    while first > start and heads[first - 1] >= first and words[first - 1].tag[:2] != "VB":
+        first -= 1
+    return first - start
 
 
 def share_head_nouns(said: Said, path: Sequence[State], lattice: Lattice) -> None:

@@ -67,10 +67,21 @@ def test_divide_pairs(before: Shared) -> None:
     assert codes_of(said) == ["0", "12", "12", "2", "1", "1", "2"]
 
 
-def test_a_pair_without_a_mark_shares_nothing(before: Shared) -> None:
-    lattice, path, said = before("cities that have parks and lakes", PAIR, "011112")
+LEADS = [
+    ("what stands before the first noun phrase", "cities that have parks and lakes", "011112", "that have"),
+    ("with its modifiers", "cities with the large old parks and new lakes", "011111122", "with"),
+    ("before the same noun", "cities with songs about parks and old parks", "01111122", "with songs about"),
+    ("nothing, before another kind of phrase", "cities with parks in Rome and in Bonn", "01111122", ""),
+    ("nothing, where the pair begins with it", "cities parks and lakes", "0112", ""),
+]
+
+
+@pytest.mark.parametrize(("question", "codes", "lead"), [c[1:] for c in LEADS], ids=[c[0] for c in LEADS])
+def test_the_lead_of_a_divided_pair_is_shared(question: str, codes: str, lead: str, before: Shared) -> None:
+    lattice, path, said = before(question, PAIR, codes)
     divide_pairs(said, path, lattice)
-    assert codes_of(said) == ["0", "1", "1", "1", "1", "2"]
+    shared = [word.text for word, held in zip(lattice.words, said, strict=True) if held == {1, 2}]
+    assert " ".join(shared) == lead
 
 
 def test_share_head_nouns(before: Shared) -> None:
