@@ -87,16 +87,25 @@ def run(arguments: argparse.Namespace) -> int:
         seconds, "write", lambda: write_hub_folder(built, target, also=also, force=arguments.force)
     )
     if arguments.json:
-        print(json.dumps(report(built, also, folder, seconds), indent=2, ensure_ascii=False))
+        print(json.dumps(report(built, also, without, folder, seconds), indent=2, ensure_ascii=False))
     else:
         print(render(built, also, without, folder, seconds))
     return 0
 
 
 def report(
-    built: Build, also: Sequence[ConfigTable], folder: Path, seconds: dict[str, float]
+    built: Build,
+    also: Sequence[ConfigTable],
+    without: dict[str, str],
+    folder: Path,
+    seconds: dict[str, float],
 ) -> dict[str, Any]:
-    """Everything that the command says, for `--json`."""
+    """Everything that the command says, for `--json`.
+
+    Args:
+        also: tables of the configs beside the build's own.
+        without: why other configs are not written, by name.
+    """
     from dataclasses import asdict
 
     return {
@@ -109,6 +118,7 @@ def report(
         "further_configs": {
             table.spec.name: {split: len(rows) for split, rows in table.rows.items()} for table in also
         },
+        "not_written": without,
         "left_out": [asdict(row) for row in built.left_out],
         "seconds": {stage: round(taken, 3) for stage, taken in seconds.items()},
     }

@@ -11,13 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from spider_compose.cli import build as build_command
 from spider_compose.cli.built_folder import built_folder
 from spider_compose.composition.build import PAPER_COUNTS, build
+from spider_compose.dataset.configs import CONFIGS, SPLITS
 from spider_compose.source import read_source
 
 Cli = Callable[..., "object"]
+
+FURTHER = [name for name in CONFIGS if name not in ("compose", "alignment", "spider")]
+NAMES = ["alignment", "compose", "spider"]  # in every folder, whatever else is asked for
 
 BROKEN_ROWS = [
     ("zoo", "SELECT name FROM animal", "Which animals are there?"),
@@ -36,8 +41,8 @@ def test_report(cli: Cli, tiny: Path, tmp_path: Path) -> None:
     assert "signature  source:" in result.out
     assert "time       read 0." in result.out
     assert result.out.endswith(f"written    {tmp_path / 'out'}\n")
-    assert "paper" not in result.out
-    assert (tmp_path / "out" / "compose_paper" / "train.parquet").is_file()
+    assert " paper " not in result.out
+    assert (tmp_path / "out" / "compose" / "train.parquet").is_file()
 
 
 def test_report_as_json(cli: Cli, tiny: Path, tmp_path: Path) -> None:
@@ -49,15 +54,82 @@ def test_report_as_json(cli: Cli, tiny: Path, tmp_path: Path) -> None:
     }
     assert report["folder"] == str(tmp_path / "out")
     assert report["paper"] is None
-    assert set(report["seconds"]) == {"read", "align and recombine", "write"}
+    assert report["further_configs"] == {
+        name: {
+            split: parquet.read_metadata(tmp_path / "out" / name / f"{split}.parquet").num_rows
+            for split in SPLITS
+        }
+        for name in FURTHER
+    }
+    assert report["not_written"] == {}
+    assert set(report["seconds"]) == {"read", "align and recombine", "further configs", "write"}
 
 
 def test_paper_counts_stand_beside_those_of_spider_alone(tiny: Path, tmp_path: Path) -> None:
     built = build(read_source(tiny))
     spider = replace(built, source=replace(built.source, name="spider-1.0"))
-    assert "25,709" in build_command.render(spider, tmp_path, {"read": 1.0})
-    assert build_command.report(spider, tmp_path, {})["paper"] == PAPER_COUNTS
-    assert "25,709" not in build_command.render(built, tmp_path, {"read": 1.0})
+    assert "25,709" in build_command.render(spider, [], {}, tmp_path, {"read": 1.0})
+    assert build_command.report(spider, [], {}, tmp_path, {})["paper"] == PAPER_COUNTS
+    assert "25,709" not in build_command.render(built, [], {}, tmp_path, {"read": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param([], [*NAMES, *FURTHER], id="default"),
+        pytest.param(["--configs", "all"], [*NAMES, *FURTHER], id="all"),
+        pytest.param(["--configs", "none"], NAMES, id="none"),
+        pytest.param(["--configs", "spider_tmcd, spider"], [*NAMES, "spider_tmcd"], id="names"),
+        pytest.param(
+            ["--aligner", "keyword"], ["alignment", "compose_paper", "spider"], id="another-aligner-alone"
+        ),
+        pytest.param(
+            ["--aligner", "keyword", "--configs", "spider_length"],
+            ["alignment", "compose_paper", "spider", "spider_length"],
+            id="another-aligner-and-names",
+        ),
+        pytest.param(
+            ["--no-resolve-aliases"], ["alignment", "compose_segment_aliases", "spider"], id="aliases-alone"
+        ),
+    ],
+)
+def test_configs(cli: Cli, tiny: Path, tmp_path: Path, arguments: list[str], expected: list[str]) -> None:
+    result = cli("build", "--source", tiny, "--out", tmp_path / "out", *arguments)
+    assert (result.code, result.err) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir()) == sorted(expected)
+
+
+def test_an_unknown_config_is_refused_with_the_nearest(cli: Cli, tiny: Path, tmp_path: Path) -> None:
+    result = cli("build", "--source", tiny, "--out", tmp_path / "out", "--configs", "spider_tmdc")
+    assert (result.code, result.out) == (2, "")
+    assert "`configs` must be one of ['all', 'none', 'compose'," in result.err
+    assert "Did you mean 'spider_tmcd'?" in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_too_small_for_a_split_is_written_without_it(
+    cli: Cli, write_corpus: Callable[..., Path], tmp_path: Path
+) -> None:
+    corpus = write_corpus(BROKEN_ROWS[0], BROKEN_ROWS[4])
+    result = cli("build", "--source", corpus, "--out", tmp_path / "out")
+    assert result.code == 0
+    assert "not written: spider_template: 2 rows are too few for three parts of " in result.out
+    assert not (tmp_path / "out" / "spider_template").exists()
+    assert (tmp_path / "out" / "compose" / "train.parquet").is_file()
+    told = json.loads(cli("build", "--source", corpus, "--out", tmp_path / "out", "--json").out)
+    names = [name for name in FURTHER if CONFIGS[name].recipe not in ("compose", "no_overlap")]
+    assert list(told["not_written"]) == names
+    assert set(names).isdisjoint(told["further_configs"])
+
+
+def test_a_config_asked_for_by_name_that_cannot_be_made_is_an_error(
+    cli: Cli, write_corpus: Callable[..., Path], tmp_path: Path
+) -> None:
+    corpus = write_corpus(BROKEN_ROWS[0], BROKEN_ROWS[4])
+    result = cli("build", "--source", corpus, "--out", tmp_path / "out", "--configs", "spider_template")
+    assert (result.code, result.out) == (2, "")
+    assert "2 rows are too few for three parts" in result.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_rows_that_cannot_be_used_are_named_and_the_build_goes_on(

@@ -87,7 +87,7 @@ def test_every_build_option_has_a_flag_that_repeats_its_default() -> None:
             action = flag(command, field.name)
             assert action is not None, f"no flag for BuildOptions.{field.name}"
             assert action.default is argparse.SUPPRESS, "each default stands once, in BuildOptions"
-            default = "no" if field.default is False else field.default
+            default = {True: "yes", False: "no"}.get(field.default, field.default)
             assert f"(default: {default}" in (action.help or ""), action.help
     assert flag(subparsers()["build"], "strict") is not None
 

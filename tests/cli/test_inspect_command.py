@@ -58,7 +58,7 @@ def test_colours(
 def test_json(cli: Cli, tiny_folder: Path) -> None:
     shown = json.loads(cli("inspect", tiny_folder, "--row", "7", "--json").out)
     (row,) = shown["rows"]
-    assert (row["source_row"], row["aligner"], len(row["pairs"])) == (7, "keyword", 7)
+    assert (row["source_row"], row["aligner"], len(row["pairs"])) == (7, "segment", 7)
     assert row["pairs"][-1]["question"] == row["question"]
     assert (shown["matching"], shown["total"]) == (1, 16)
     assert len(shown["signature"]) == 1

@@ -36,7 +36,7 @@ def test_of_a_built_folder_its_own(cli: Cli, tiny_folder: Path) -> None:
     told = json.loads(cli("inspect", tiny_folder, "--quality", "--json").out)
     written = json.loads((tiny_folder / "signature.json").read_text("utf-8"))
     assert told["signature"] == [written["signature"]]
-    assert told["quality"]["keyword"]["pairs"] == sum(
+    assert told["quality"]["segment"]["pairs"] == sum(
         counts["pairs"] for counts in written["counts"].values()
     )
 

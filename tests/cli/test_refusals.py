@@ -158,7 +158,7 @@ def _older_columns(folder: Path) -> None:
     from pyarrow import parquet
 
     checksums = json.loads((folder / "signature.json").read_text("utf-8"))["files"]
-    for name, column in (("alignment", "tags"), ("compose_paper", "num_clauses")):
+    for name, column in (("alignment", "tags"), ("compose", "num_clauses")):
         path = folder / name / "train.parquet"
         parquet.write_table(parquet.read_table(path).drop_columns([column]), path)
         checksums[f"{name}/train.parquet"] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -176,13 +176,13 @@ def _edit_signature(folder: Path, **changes: object) -> None:
 
 
 def _cut(folder: Path) -> None:
-    for name in ("alignment", "compose_paper"):
+    for name in ("alignment", "compose"):
         path = folder / name / "train.parquet"
         path.write_bytes(path.read_bytes()[:-100])
 
 
 def _removed(folder: Path) -> None:
-    for name in ("alignment", "compose_paper"):
+    for name in ("alignment", "compose"):
         (folder / name / "train.parquet").unlink()
 
 

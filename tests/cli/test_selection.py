@@ -70,7 +70,7 @@ def test_filters(select: Select, filters: Filters, expected: list[str]) -> None:
 def test_counts(select: Select) -> None:
     selection = select(Filters(num_clauses=2, limit=3))
     assert (len(selection.alignments), selection.matching, selection.total) == (3, 7, 16)
-    assert selection.aligners == ("keyword",)
+    assert selection.aligners == ("segment",)
 
 
 @pytest.mark.parametrize(
