@@ -7,6 +7,7 @@ they are listed and cost nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +160,8 @@ def _same(one: _Item, other: _Item) -> bool:
 
 def _spoken(key: str, text: str, enriched: Specification) -> bool:
     """Whether the enriched question has a value in other clothes: inside a definition, or as a word."""
-    return key in text or (bool(key.split()) and all(stem(word) in enriched.words for word in key.split()))
+    whole = re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) is not None
+    return whole or (bool(key.split()) and all(stem(word) in enriched.words for word in key.split()))
 
 
 def _items(spec: Specification) -> Iterator[_Item]:

@@ -129,6 +129,7 @@ DEFINITIONS = [
     (" tallest refers to MAX(height_cm);", [["cm", "height"]], (), ("MAX",)),
     (" born after 1980 refers to year(dob) > 1980", [["birth"]], ("1980",), ()),
     (" full name refers to first_name, last_name", [["first", "name"], ["last", "name"]], (), ()),
+    (" rate = `Free Meals (K-12)` / `Enrolment`", [["12", "free", "k", "meal"], ["enrolment"]], (), ()),
     (" status = 'C' stands for running", [["status"]], ("c",), ()),
 ]
 

@@ -650,8 +650,11 @@ def table_unasked(pair: Pair) -> Iterator[Finding]:
 
 def column_unasked(pair: Pair) -> Iterator[Finding]:
     """A condition on a column that the question does not speak of."""
+    given = {value for wanted in pair.question.filters for value in wanted.values}
     for item in pair.sql.filters:
-        if item.words and item.kind in ("string", "number", "null") and pair.asked_words(item.words) is None:
+        if not item.words or item.kind not in ("string", "number", "null") or given & set(item.values):
+            continue  # a value that the question gives needs no name beside it
+        if pair.asked_words(item.words) is None:
             shown = item.span.of(pair.sql.text)
             yield Finding(
                 "column_unasked",
@@ -662,27 +665,15 @@ def column_unasked(pair: Pair) -> Iterator[Finding]:
 
 
 def words_unmet(pair: Pair) -> Iterator[Finding]:
-    """Content words of the question that nothing in the query answers."""
-    unmet: list[Span] = []
-    total = 0
-    for projection in pair.question.projections:
-        for word in projection.words:
-            total += 1
-            if pair.named(word) is None:
-                unmet.append(projection.span)
-    for item in pair.question.filters:
-        for word in item.words:
-            total += 1
-            if pair.named(word) is None and not any(word in v for v, _ in pair.sql.literals):
-                unmet.append(item.span)
-    if unmet and total:
-        yield Finding(
-            "words_unmet",
-            f"{len(unmet)} words of the question meet no name",
-            unmet[0],
-            pair.sql.whole,
-            len(unmet) / total,
-        )
+    """Content words of the question that nothing in the query answers; the amount is their share."""
+    said = [(word, p.span) for p in pair.question.projections for word in sorted(p.words)]
+    said += [(word, f.span) for f in pair.question.filters for word in sorted(f.words)]
+    values = [value for value, _ in pair.sql.literals]
+    unmet = [(w, span) for w, span in said if pair.named(w) is None and not any(w in v for v in values)]
+    if unmet:
+        shown = ", ".join(dict.fromkeys(word for word, _ in unmet[:5]))
+        message = f"no name of the query meets: {shown}"
+        yield Finding("words_unmet", message, unmet[0][1], pair.sql.whole, len(unmet) / len(said))
 
 
 def outer_join(pair: Pair) -> Iterator[Finding]:

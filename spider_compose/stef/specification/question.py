@@ -242,23 +242,27 @@ def _statements(text: str) -> Iterator[Span]:
 
 
 def _definition(phrase: str, expression: str, span: Span) -> Definition:
-    bare, values = expression, []
+    bare = expression
+    values: list[str] = []
+    names: list[frozenset[str]] = []
     for match in _QUOTED.finditer(expression):
         value = next(g for g in match.groups() if g is not None)
-        if match[0][0] != "`":
+        if match[0][0] == "`":  # an identifier with spaces: `Free Meal Count (K-12)`
+            names.append(frozenset(name_words(value)))
+        else:
             values.append(fold_value(value))
-            bare = bare.replace(match[0], " " * len(match[0]), 1)
+        bare = bare[: match.start()] + " " * len(match[0]) + bare[match.end() :]
     functions = tuple(f.upper() for f in _FUNCTION.findall(bare))
     words = frozenset(stem(w) for w in re.findall(r"\w+", phrase.lower()) if w not in EMPTY_WORDS)
     if not re.search(r"[<>=(]|between|like|\bin\b", bare, re.I):
-        bare = (
-            re.sub(r"\d", " ", bare) if not _IDENTIFIER.search(bare) else bare
-        )  # "1 stands for yes" asks for no 1
+        # "1 stands for yes" asks for no 1
+        bare = bare if _IDENTIFIER.search(bare) else re.sub(r"\d", " ", bare)
     for match in re.finditer(r"(?<![\w.'-])-?\d+(?:[.,]\d+)*(?![\w'])", bare):
         # 100 makes a percentage of a ratio
         if not re.match(r"\s*%", bare[match.end() :]) and not re.fullmatch(r"100(\.0+)?", match[0]):
             values.append(fold_value(match[0].rstrip(".,")))
-    return Definition(words, tuple(_names(bare, bool(functions))), tuple(values), functions, span)
+    names += _names(bare, bool(functions))
+    return Definition(words, tuple(names), tuple(values), functions, span)
 
 
 _FUNCTION = re.compile(r"\b(MAX|MIN|SUM|AVG|COUNT|DIVIDE|SUBTRACT|MULTIPLY)\s*\(", re.I)
