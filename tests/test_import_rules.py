@@ -32,7 +32,10 @@ DOOR = f"{PACKAGE}.__main__"
 
 # Heavy or framework libraries, and the only places that know them (module names and their children).
 CONFINED: dict[str, set[str]] = {
-    "torch": {f"{PACKAGE}.tokenization.collator", f"{PACKAGE}.models", "trainers"},
+    "torch": {
+        f"{PACKAGE}.tokenization.collator", f"{PACKAGE}.models", "trainers",
+        "benchmarks.models", "benchmarks.opennmt_lstm",
+    },
     "datasets": {f"{PACKAGE}.dataset", "loading_script", "trainers", "metrics"},  # metrics: features
     "evaluate": {"metrics"},
 }

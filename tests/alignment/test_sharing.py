@@ -140,6 +140,8 @@ def test_share_final_marks(before: Shared) -> None:
         ("the population of Rome", "0011", "of"),
         ("the population and age of Rome", "000011", "of"),
         ("in Rome and Bonn", "1111", ""),
+        ("singers in Rome , and what age", "0110000", ""),  # SELECT goes on
+        ("in Rome , and what age", "110000", ", and"),
     ],
 )
 def test_joining_words(question: str, codes: str, joining: str, before: Shared) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from spider_compose.errors import ClauseError, OptionError, SourceError
 from spider_compose.splits import clause_key, remove_overlap
-from spider_compose.splits.overlap import clauses_of, row_clause_keys, table_aliases
+from spider_compose.splits.overlap import MODES, clauses_of, row_clause_keys, table_aliases
 
 
 @pytest.mark.parametrize(
@@ -218,3 +218,14 @@ def test_no_test_clause_is_left() -> None:
 def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_clauses_that_are_known_already_change_nothing(mode: str) -> None:
+    train = [{"query": "SELECT a FROM t WHERE b = 1"}, {"query": "WHERE c = 2"}, {"query": "SELECT d FROM u"}]
+    test = [{"query": "SELECT e FROM v WHERE c = 2"}]
+    known = {row["query"]: clauses_of(row["query"]) for row in (*train, *test)}
+    assert remove_overlap(train, test, mode, known=known) == remove_overlap(train, test, mode)
+    # What is known is what counts.
+    other = {**known, "SELECT d FROM u": ("SELECT d FROM u", "WHERE c = 2")}
+    assert remove_overlap(train, test, mode, known=other).removed == (1, 2)

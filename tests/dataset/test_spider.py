@@ -10,16 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from spider_compose.composition.build import Build, BuildOptions, build
+from spider_compose.composition.build import Build
+from spider_compose.dataset.configs import CONFIGS
+from spider_compose.dataset.tables import Tables
 from spider_compose.source import read_source
+from spider_compose.splits.overlap import row_clause_keys
 from spider_compose.sql.clauses import join_clauses, split_clauses
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_data]
 
+COMPOSED = ("compose", "compose_paper")
+
 
 @pytest.fixture(scope="module")
-def spider(shared_path: Callable[[str], Path]) -> Build:
-    return build(read_source(shared_path("spider")), BuildOptions(deduplicate="none"))
+def tables(shared_path: Callable[[str], Path]) -> Tables:
+    return Tables(read_source(shared_path("spider")), {"deduplicate": "none"})
+
+
+@pytest.fixture(scope="module", params=COMPOSED)
+def spider(request: pytest.FixtureRequest, tables: Tables) -> Build:
+    return tables.build(CONFIGS[request.param])
 
 
 def test_counts(spider: Build) -> None:
@@ -37,8 +47,8 @@ def test_counts(spider: Build) -> None:
     assert [counts.without_words for counts in spider.counts.values()] == [0, 0, 0]
 
 
-def test_clauses_give_the_query_back(spider: Build) -> None:
-    for rows in spider.alignments.values():
+def test_clauses_give_the_query_back(tables: Tables) -> None:
+    for rows in tables.build(CONFIGS["compose"]).alignments.values():
         for row in rows:
             clauses = split_clauses(row["query"])
             assert "".join(join_clauses(clauses).split()) == "".join(row["query"].split())
@@ -90,13 +100,13 @@ def reason(error: str, row: dict[str, object]) -> str:
     }[error]
 
 
-def test_recombined_queries_run(spider: Build, shared_path: Callable[[str], Path], tmp_path: Path) -> None:
+def test_recombined_queries_run(tables: Tables, shared_path: Callable[[str], Path], tmp_path: Path) -> None:
     with tarfile.open(shared_path("spider/databases.tar.xz")) as archive:
         archive.extractall(tmp_path, filter="data")
     files = {file.stem: file for file in tmp_path.rglob("*.sqlite")}
     found: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
-    for rows in spider.pairs.values():
+    for rows in tables.build(CONFIGS["compose"]).pairs.values():
         for row in rows:
             if "SELECT" not in row["clause_types"] or (row["db_id"], row["query"]) in seen:
                 continue
@@ -114,3 +124,12 @@ def test_recombined_queries_run(spider: Build, shared_path: Callable[[str], Path
                 database.close()
     assert len(seen) > 9_000
     assert dict(found) == EXCEPTIONS
+
+
+def test_no_test_clause_is_left_without_overlap(tables: Tables) -> None:
+    whole = tables.build(CONFIGS["compose"]).pairs
+    cut = tables.table(CONFIGS["compose_no_overlap"]).rows
+    assert (cut["validation"], cut["test"]) == (whole["validation"], whole["test"])
+    assert 0.8 * len(whole["train"]) < len(cut["train"]) < 0.95 * len(whole["train"])
+    test_clauses = set().union(*row_clause_keys(cut["test"]).values())
+    assert all(test_clauses.isdisjoint(keys) for keys in row_clause_keys(cut["train"]).values())
