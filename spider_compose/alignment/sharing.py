@@ -31,10 +31,10 @@ def changes(path: Sequence[State]) -> Iterator[int]:
 
 
 def move_conjunctions(path: list[State], lattice: Lattice) -> None:
-    """A lone conjunction after a clause other than SELECT stays with it: "in 2014 *and* | in 2015"."""
+    """A lone conjunction between two clauses other than SELECT stays with the first: "2014 *and* | in 2015"."""
     for at in list(changes(path)):
         goes_on = at + 1 < len(path) and path[at + 1] == path[at]
-        if lattice.words[at].tag == "CC" and 0 not in path[at - 1].clauses and goes_on:
+        if lattice.words[at].tag == "CC" and 0 not in path[at - 1].clauses + path[at].clauses and goes_on:
             path[at] = path[at - 1]
 
 
@@ -141,10 +141,14 @@ def joining_words(said: Said, path: Sequence[State], lattice: Lattice) -> tuple[
     *of* Angola", "for each shop | *, as well as* the name"), and the "both" of a divided pair.
     """
     texts = [word.text.lower() for word in lattice.words]
+    starts = sentence_starts(lattice.words)
     joining = {
         at for at, text in enumerate(texts) if text in PAIR_MARKS and not said[at] & set(path[at].clauses)
     }
     for change in changes(path):
+        sentence = max(at for at in starts if at <= change)
+        if 0 in path[change].clauses and any(0 in state.clauses for state in path[sentence:change]):
+            continue  # SELECT goes on: "How many singers live in Rome*, and* what is their age?"
         start = end = change
         while start > 0 and texts[start - 1] in CONNECTIVES:
             start -= 1
