@@ -31,7 +31,7 @@ def changes(path: Sequence[State]) -> Iterator[int]:
 
 
 def move_conjunctions(path: list[State], lattice: Lattice) -> None:
-    """A lone conjunction between two clauses other than SELECT stays with the first: "2014 *and* | in 2015"."""
+    """A lone conjunction between clauses other than SELECT stays with the first: "2014 *and* | in 2015"."""
     for at in list(changes(path)):
         goes_on = at + 1 < len(path) and path[at + 1] == path[at]
         if lattice.words[at].tag == "CC" and 0 not in path[at - 1].clauses + path[at].clauses and goes_on:
@@ -71,7 +71,10 @@ def _lead(lattice: Lattice, start: int, change: int) -> int:
         return 0
     noun = words[max(change, heads[change])].lemma
     nouns = [at for at in range(start, change) if words[at].tag in NOUNS and heads[at] < 0]
-    first = next((at for at in nouns if words[at].lemma == noun), nouns[0] if nouns else start)
+    first = next((at for at in nouns if words[at].lemma == noun), None)
+    if first is None and any(word.lemma == noun for word in words[:start]):
+        return 0  # SELECT has the noun: "*shops* opened in 2012 and | shops opened in 2008"
+    first = first if first is not None else nouns[0] if nouns else start
     while first > start and heads[first - 1] >= first and words[first - 1].tag[:2] != "VB":
         first -= 1
     return first - start

@@ -72,6 +72,7 @@ LEADS = [
     ("with its modifiers", "cities with the large old parks and new lakes", "011111122", "with"),
     ("before the same noun", "cities with songs about parks and old parks", "01111122", "with songs about"),
     ("nothing, before another kind of phrase", "cities with parks in Rome and in Bonn", "01111122", ""),
+    ("nothing, where SELECT has the noun", "cities with parks and cities", "01112", ""),
     ("nothing, where the pair begins with it", "cities parks and lakes", "0112", ""),
 ]
 
