@@ -77,13 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
     further = further_configs(arguments.configs, spec, given)
     target = check_target(arguments.out, force=arguments.force)
     seconds: dict[str, float] = {}
-    source = _timed(seconds, "read", lambda: source_of(arguments))
+    source = timed(seconds, "read", lambda: source_of(arguments))
     tables = Tables(source, given, progress=True)
-    built = _timed(seconds, "align and recombine", lambda: tables.build(spec))
+    built = timed(seconds, "align and recombine", lambda: tables.build(spec))
     if arguments.strict and built.left_out:
         return _refuse(built.left_out)
-    also, without = _timed(seconds, "further configs", lambda: tables.further(further, arguments.configs))
-    folder = _timed(
+    also, without = timed(seconds, "further configs", lambda: tables.further(further, arguments.configs))
+    folder = timed(
         seconds, "write", lambda: write_hub_folder(built, target, also=also, force=arguments.force)
     )
     if arguments.json:
@@ -142,7 +142,7 @@ def render(
         ),
         _counts_table(built),
         _further_table(also, without),
-        "\n".join(_left_out_lines(built.left_out)),
+        "\n".join(left_out_lines(built.left_out)),
         f"signature  {built.signature}\ntime       {times}\nwritten    {folder}",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -203,7 +203,8 @@ def _clauses(number: int) -> str:
     return f"{number} clause{'s' * (number != 1)}"
 
 
-def _left_out_lines(left_out: Iterable[LeftOut], most: int = NAMED_PER_REASON) -> list[str]:
+def left_out_lines(left_out: Iterable[LeftOut], most: int = NAMED_PER_REASON) -> list[str]:
+    """Rows left out by reason, the commonest first, with the first of each named."""
     by_reason: dict[str, list[LeftOut]] = {}
     for row in left_out:
         by_reason.setdefault(row.reason, []).append(row)
@@ -219,12 +220,13 @@ def _left_out_lines(left_out: Iterable[LeftOut], most: int = NAMED_PER_REASON) -
 
 
 def _refuse(left_out: Sequence[LeftOut]) -> int:
-    print("\n".join(_left_out_lines(left_out, most=len(left_out))), file=sys.stderr)
+    print("\n".join(left_out_lines(left_out, most=len(left_out))), file=sys.stderr)
     print("spider-compose: nothing was written: rows cannot be used, and --strict was given", file=sys.stderr)
     return ROWS_LEFT_OUT
 
 
-def _timed(seconds: dict[str, float], stage: str, work: Callable[[], _Result]) -> _Result:
+def timed(seconds: dict[str, float], stage: str, work: Callable[[], _Result]) -> _Result:
+    """Do something and note how long it took."""
     start = time.perf_counter()
     result = work()
     seconds[stage] = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Reading back what `spider-compose build` has written."""
+"""Reading back what `spider-compose build` and `spider-compose split` have written."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spider_compose.errors import MissingExtraError, OptionError, SourceError
+from spider_compose.errors import MissingExtraError, OptionError, SourceError, choose
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import BuildOptions
 
 _ALIGNMENT = "alignment"
-_CONTENT = ("signature", "source", "options", "files", "counts", "left_out")
+_CONTENT = ("signature", "configs", "source", "options", "files", "counts", "left_out")
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,47 @@ class BuiltFolder:
         source = self.content["source"]
         return str(source["release"] or source["name"])
 
+    @property
+    def default_config(self) -> str:
+        """The config that `load_dataset` takes when none is named."""
+        return next(iter(self.content["configs"]))
+
+    @property
+    def pair_configs(self) -> list[str]:
+        """The configs whose rows are pairs, in the order they were written."""
+        return [name for name in self.content["configs"] if name != _ALIGNMENT]
+
+    def config_signature(self, config: str) -> str:
+        """Everything that moved a config's rows."""
+        return str(self.content["configs"][config])
+
     def alignments(self) -> dict[str, list[dict[str, Any]]]:
-        """Rows of the config `alignment` by part of the source."""
+        """Rows of the config `alignment` by part of the source.
+
+        Raises:
+            SourceError: the folder has no such config, or is damaged.
+        """
         from spider_compose.dataset.features import ALIGNMENT_COLUMNS
 
+        if _ALIGNMENT not in self.content["configs"]:
+            raise SourceError(
+                f"{self.path} has no alignments, only {', '.join(self.pair_configs)}. Name a folder "
+                "written by build, or a source."
+            )
         return self._rows(_ALIGNMENT, [column.name for column in ALIGNMENT_COLUMNS])
 
-    def pairs(self, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
-        """Some columns of the recombined pairs by part of the dataset."""
-        from dataclasses import asdict
+    def pairs(self, columns: list[str], config: str | None = None) -> dict[str, list[dict[str, Any]]]:
+        """Some columns of a config's pairs by part of the dataset.
 
-        from spider_compose.dataset.configs import composed_config
+        Args:
+            config: one of `pair_configs`; None for the default.
 
-        spec, _ = composed_config(asdict(self.options))
-        return self._rows(spec.name, columns)
+        Raises:
+            OptionError: the folder has no such config.
+            SourceError: it is damaged.
+        """
+        config = self.default_config if config is None else choose("config", config, self.pair_configs)
+        return self._rows(config, columns)
 
     def _rows(self, config: str, columns: list[str]) -> dict[str, list[dict[str, Any]]]:
         prefix, ending = f"{config}/", ".parquet"

@@ -7,6 +7,7 @@ help repeats it (a test compares the two), because importing it would make `--he
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,9 +75,28 @@ def add_build_flags(parser: argparse.ArgumentParser, deduplicate: bool = True) -
     )
 
 
+def add_grammar_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag for the grammar of a comparison."""
+    parser.add_argument(
+        "--grammar",
+        choices=("auto", "spider", "sqlglot"),
+        default="auto",
+        help="whose compounds are compared: Spider's, sqlglot's, or auto: Spider's where it reads nearly all "
+        "queries (default: %(default)s)",
+    )
+
+
 def given_flags(arguments: argparse.Namespace) -> list[str]:
-    """The shared flags on the command line, as they are typed."""
-    names = (*_SOURCE_FIELDS, "aligner", "deduplicate", "resolve_aliases", "spacy_model")
+    """The flags of source and build on the command line, as they are typed."""
+    return _typed(arguments, _SOURCE_FIELDS) + given_build_flags(arguments)
+
+
+def given_build_flags(arguments: argparse.Namespace) -> list[str]:
+    """Those of the build alone."""
+    return _typed(arguments, ("aligner", "deduplicate", "resolve_aliases", "spacy_model"))
+
+
+def _typed(arguments: argparse.Namespace, names: Iterable[str]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in names if name in arguments]
 
 

@@ -1,19 +1,16 @@
 """Any number of pairs in one HTML page that asks for nothing outside itself.
 
-Texts of a corpus are untrusted: `markup.element` escapes them, and the page's policy (`default-src 'none'`,
-style and script by their hashes) would run nothing that slipped through. Without its script the page shows
-everything; the script adds the filters.
+Texts of a corpus are untrusted: `markup.element` escapes them, and the document's policy would run nothing
+that slipped through. Without its script the page shows everything; the script adds the filters.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
+from spider_compose.cli.document import document, facts, signature
 from spider_compose.cli.markup import Markup, element, escape, join
 from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments, sql_parts
 from spider_compose.cli.selection import Row, Selection, confidence
@@ -26,43 +23,17 @@ def render_page(selection: Selection, counts: Mapping[str, int] | None = None) -
     Args:
         counts: pairs per part of the built dataset, where there is one.
     """
-    style, script = _asset("page.css"), _asset("page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    compared = len(selection.aligners) > 1
-    title = f"SpiderCompose: {selection.title}"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", title),
-        element("style", Markup(style)),
-    )
     pairs = [_pair(selection, rows) for rows in selection.alignments]
-    body = element(
-        "body",
+    return document(
+        f"SpiderCompose: {selection.title}",
         element("a", "Skip to the pairs", class_="skip", href="#pairs"),
         element("header", _summary(selection, counts), _legend(selection), class_="top"),
         _filters(selection),
         element("main", *(join("\n", pair) for pair in pairs), id="pairs", tabindex="-1"),
         element("p", "No pair passes the filters.", id="none", hidden=True),
-        element("script", Markup(script)),
-        class_="compared" if compared else None,
+        script="page.js",
+        class_="compared" if len(selection.aligners) > 1 else None,
     )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _summary(selection: Selection, counts: Mapping[str, int] | None) -> Markup:
@@ -73,7 +44,7 @@ def _summary(selection: Selection, counts: Mapping[str, int] | None) -> Markup:
     if len(firsts) < selection.matching < selection.total:
         shown += f" ({selection.matching:,} pass the filters)"
     recombined = sum(2 ** len(row["clause_types"]) - 1 for row in firsts)
-    facts = [
+    told = [
         ("Source", selection.title),
         ("Aligner" + "s" * (len(selection.aligners) > 1), " and ".join(selection.aligners)),
         ("Source pairs shown", shown),
@@ -83,9 +54,9 @@ def _summary(selection: Selection, counts: Mapping[str, int] | None) -> Markup:
     ]
     if len(selection.aligners) > 1:
         differing = sum(_differ(rows) for rows in selection.alignments)
-        facts.append(("Aligned differently", f"{differing:,} of {len(firsts):,}"))
+        told.append(("Aligned differently", f"{differing:,} of {len(firsts):,}"))
     if counts:
-        facts.append(("Dataset", ", ".join(f"{split} {count:,}" for split, count in counts.items())))
+        told.append(("Dataset", ", ".join(f"{split} {count:,}" for split, count in counts.items())))
     return join(
         element("h1", "Which words say which clause"),
         element(
@@ -94,21 +65,9 @@ def _summary(selection: Selection, counts: Mapping[str, int] | None) -> Markup:
             "clauses, with its words, is one pair of SpiderCompose.",
             class_="lead",
         ),
-        element(
-            "dl",
-            *(
-                element("div", element("dt", name), element("dd", value), class_="fact")
-                for name, value in facts
-            ),
-            class_="facts",
-        ),
+        facts(*told),
         *(element("p", note, class_="note") for note in selection.notes),
-        element(
-            "details",
-            element("summary", "Signature"),
-            element("pre", selection.signature.replace("|", "\n")),
-            class_="signature",
-        ),
+        signature(selection.signature),
     )
 
 

@@ -155,14 +155,15 @@ def render_tables(measured: LengthStatistics) -> str:
 def _table(measured: LengthStatistics, side: str, bins: Sequence[int]) -> str:
     lines = [["", "pairs", "mean", "median", "P90", "max", *bin_labels(bins)]]
     for split, lengths in measured.splits.items():
-        lines.append([split, *_cells(getattr(lengths.all, side))])
+        lines.append([split, *cells(getattr(lengths.all, side))])
         for number, group in lengths.by_clauses.items():
             name = f"  {number} clause{'s' * (number != 1)}"
-            lines.append([name, *_cells(getattr(group, side))])
+            lines.append([name, *cells(getattr(group, side))])
     return text_table(lines)
 
 
-def _cells(lengths: LengthDistribution) -> list[str]:
+def cells(lengths: LengthDistribution) -> list[str]:
+    """A distribution as cells of a table: count, mean, median, P90, maximum, and each bin."""
     return [
         f"{lengths.count:,}",
         *("-" if value is None else f"{value:.1f}" for value in (lengths.mean, lengths.median)),

@@ -17,10 +17,11 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.dataset.configs import CONFIGS, composed_config
@@ -98,6 +99,7 @@ def write_tables(
     folder: str | os.PathLike[str],
     *,
     build: Build | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
     force: bool = False,
 ) -> Path:
     """Write tables of one source as a Hub folder; see `write_hub_folder`.
@@ -106,16 +108,18 @@ def write_tables(
         tables: the configs; the first is the default.
         source: what they were made from.
         build: the build behind the first, whose counts the card then shows.
+        given: without a build, the build options that were given by hand.
     """
     from spider_compose.dataset.card import render_card
 
     target = check_target(folder, force=force)
+    options = asdict(build.options) if build else dict(given)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_sibling(target) as partial:
             files = {table.spec.name: _write_splits(table, partial) for table in tables}
             _write_text(partial / "README.md", render_card(tables, files, source, build))
-            _write_text(partial / SIGNATURE_FILE, _signature_json(tables, source, build, partial))
+            _write_text(partial / SIGNATURE_FILE, _signature_json(tables, source, build, options, partial))
             _take_name(partial, target)
     except OSError as error:
         raise _unwritable(target, error.strerror or str(error)) from error
@@ -184,12 +188,18 @@ def _write_splits(made: ConfigTable, folder: Path) -> list[SplitFile]:
     return written
 
 
-def _signature_json(tables: Sequence[ConfigTable], source: Source, build: Build | None, folder: Path) -> str:
+def _signature_json(
+    tables: Sequence[ConfigTable],
+    source: Source,
+    build: Build | None,
+    options: dict[str, Any],
+    folder: Path,
+) -> str:
     content = {
         "format": FORMAT,
         "signature": tables[0].signature,
         "configs": {table.spec.name: table.signature for table in tables},
-        "options": asdict(build.options) if build else {},
+        "options": options,
         "source": {
             "name": source.name,
             "release": source.release,

@@ -16,10 +16,14 @@ import pytest
 from spider_compose import __version__
 from spider_compose.cli import _parser, main
 from spider_compose.cli import build as build_command
+from spider_compose.cli import split as split_command
 from spider_compose.cli import stats as stats_command
 from spider_compose.composition.build import BuildOptions
+from spider_compose.dataset.configs import CONFIGS
+from spider_compose.dataset.tables import SplitOptions
 from spider_compose.errors import OptionError
 from spider_compose.source import read_source
+from spider_compose.splits.compounds import GRAMMARS
 
 Cli = Callable[..., "object"]
 
@@ -33,7 +37,9 @@ def flag(parser: argparse.ArgumentParser, name: str) -> argparse.Action | None:
     return next((action for action in parser._actions if action.dest == name), None)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["build", "--help"], ["inspect", "-h"], ["stats", "-h"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["build", "--help"], ["split", "-h"], ["inspect", "-h"], ["stats", "-h"]]
+)
 def test_help(cli: Cli, arguments: list[str]) -> None:
     result = cli(*arguments)
     assert (result.code, result.err) == (0, "")
@@ -44,7 +50,7 @@ def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"spider-compose {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["build", "inspect", "stats"])
+@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats"])
 def test_help_of_a_command_loads_no_pipeline(command: str) -> None:
     probe = (
         "import sys; from spider_compose.cli import main; main([sys.argv[1], '--help']); "
@@ -71,6 +77,11 @@ def test_help_of_a_command_loads_no_pipeline(command: str) -> None:
         (["inspect", "--html", "x", "--json"], "not allowed with"),
         (["inspect", "--compare", "keyword"], "expected 2 arguments"),
         (["stats", "--color", "never"], "unrecognized arguments"),
+        (["stats", "--all", "--config", "spider"], "not allowed with"),
+        (["split", "--out", "x"], "required: split"),
+        (["split", "tmdc", "--out", "x"], "invalid choice: 'tmdc'"),
+        (["split", "tmcd"], "required: --out"),
+        (["split", "tmcd", "--out", "x", "--seed", "1.5"], "invalid int value: '1.5'"),
     ],
 )
 def test_bad_usage(cli: Cli, arguments: list[str], says: str) -> None:
@@ -80,7 +91,7 @@ def test_bad_usage(cli: Cli, arguments: list[str], says: str) -> None:
 
 
 def test_every_build_option_has_a_flag_that_repeats_its_default() -> None:
-    for command in (subparsers()["build"], subparsers()["stats"]):
+    for command in (subparsers()["build"], subparsers()["split"], subparsers()["stats"]):
         for field in fields(BuildOptions):
             if field.name == "strict":
                 continue
@@ -92,7 +103,27 @@ def test_every_build_option_has_a_flag_that_repeats_its_default() -> None:
     assert flag(subparsers()["build"], "strict") is not None
 
 
-@pytest.mark.parametrize("command", ["build", "inspect", "stats"])
+def test_every_split_option_has_a_flag_that_repeats_its_default() -> None:
+    for field in fields(SplitOptions):
+        action = flag(subparsers()["split"], field.name)
+        assert action is not None, f"no flag for SplitOptions.{field.name}"
+        assert action.default is argparse.SUPPRESS, "each default stands once, in SplitOptions"
+        assert f"(default: {field.default})" in (action.help or ""), action.help
+
+
+def test_the_splits_are_those_there_are() -> None:
+    recipes = {spec.recipe for spec in CONFIGS.values()} - {"compose", "alignment", "source"}
+    assert set(split_command.SPLITS) == recipes
+    assert {field.name for field in fields(SplitOptions)} == set(split_command.MOVES)
+
+
+@pytest.mark.parametrize("command", ["split", "stats"])
+def test_the_grammars_are_those_there_are(command: str) -> None:
+    action = flag(subparsers()[command], "grammar")
+    assert action is not None and tuple(action.choices or ()) == GRAMMARS
+
+
+@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats"])
 def test_every_source_option_has_a_flag(command: str) -> None:
     signature = inspect.signature(read_source)
     for name, parameter in signature.parameters.items():

@@ -1,0 +1,78 @@
+"""An HTML document that asks for nothing outside itself.
+
+Its policy (`default-src 'none'`, style and script by their hashes) would run nothing that slipped through
+`markup.element`, and load nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+from spider_compose.cli.markup import Markup, element
+
+
+def document(
+    title: str,
+    *body: str,
+    styles: tuple[str, ...] = ("page.css",),
+    script: str = "",
+    class_: str | None = None,
+) -> str:
+    """The document.
+
+    Args:
+        body: children of its body.
+        styles: files of this package, one after the other.
+        script: a file of this package, or none.
+        class_: of the body.
+    """
+    style = "".join(map(_asset, styles))
+    code = _asset(script) if script else ""
+    policy = [
+        "default-src 'none'",
+        f"style-src {_hash(style)}",
+        *([f"script-src {_hash(code)}"] if script else []),
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content="; ".join(policy)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        element("style", Markup(style)),
+    )
+    scripts = [element("script", Markup(code))] if script else []
+    page = element("html", head, element("body", *body, *scripts, class_=class_), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def facts(*pairs: tuple[str, str]) -> Markup:
+    """Names and values, as a list of definitions."""
+    items = (
+        element("div", element("dt", name), element("dd", value), class_="fact") for name, value in pairs
+    )
+    return element("dl", *items, class_="facts")
+
+
+def signature(text: str) -> Markup:
+    """A signature, folded away, one setting a line."""
+    return element(
+        "details",
+        element("summary", "Signature"),
+        element("pre", text.replace("|", "\n")),
+        class_="signature",
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
