@@ -421,8 +421,10 @@ def _supported(pair: Pair, item: Filter) -> bool:
         )
     if not item.values:
         return True  # joins, sub-queries and comparisons of columns
-    column = pair.asked_words(item.words)
-    return all(pair.value_asked(value, column is not None) for value in item.values)
+    column = pair.asked_words(item.words) is not None
+    if item.operator == "=" and not column and item.kind == "number" and set(item.values) <= {"0", "1"}:
+        return False  # a flag nobody spoke of, as in is_deleted = 0
+    return all(pair.value_asked(value, column) for value in item.values)
 
 
 def _value_asked(pair: Pair, value: str, column: bool) -> bool:

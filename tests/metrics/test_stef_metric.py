@@ -109,8 +109,9 @@ def test_distributed(tmp_path: Path) -> None:
     environment = offline(tmp_path)
     install = [sys.executable, "-m", "spider_compose.stef", "install-metric"]
     subprocess.run(install, check=True, env=environment, cwd=tmp_path, capture_output=True)
+    command = [sys.executable, "-c", DISTRIBUTED]
     both = [
-        subprocess.Popen([sys.executable, "-c", DISTRIBUTED, str(n), str(tmp_path / "cache")], env=environment, cwd=tmp_path)
+        subprocess.Popen([*command, str(n), str(tmp_path / "cache")], env=environment, cwd=tmp_path)
         for n in (0, 1)
     ]
     assert [process.wait(timeout=300) for process in both] == [0, 0]
@@ -123,5 +124,7 @@ def test_card_example_runs() -> None:
     printed = re.search(r"```text\n(.*?)```", card, re.S)
     assert code is not None and printed is not None
     source = code[1].replace('evaluate.load("stef")', f"evaluate.load({str(MODULE)!r})")
-    done = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == printed[1].strip()

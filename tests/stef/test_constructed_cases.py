@@ -17,7 +17,9 @@ pytest.importorskip("spacy")
 
 def _table() -> list[tuple[Any, ...]]:
     # The tests are no package: the table beside this file is loaded by its path.
-    spec = importlib.util.spec_from_file_location("constructed_cases", Path(__file__).with_name("constructed_cases.py"))
+    spec = importlib.util.spec_from_file_location(
+        "constructed_cases", Path(__file__).with_name("constructed_cases.py")
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

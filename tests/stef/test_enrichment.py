@@ -31,7 +31,9 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("question", "enriched", "fate", "kind"), CHANGES, ids=[f"{f}-{k}" for *_, f, k in CHANGES])
+@pytest.mark.parametrize(
+    ("question", "enriched", "fate", "kind"), CHANGES, ids=[f"{f}-{k}" for *_, f, k in CHANGES]
+)
 def test_changes(question: str, enriched: str, fate: str, kind: str) -> None:
     result = compare(question, enriched)
     assert kind in [d.kind for d in result.of(fate)]

@@ -134,8 +134,12 @@ DEFINITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "names", "values", "functions"), DEFINITIONS, ids=[d[0].strip() for d in DEFINITIONS])
-def test_definitions(text: str, names: list[list[str]], values: tuple[str, ...], functions: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("text", "names", "values", "functions"), DEFINITIONS, ids=[d[0].strip() for d in DEFINITIONS]
+)
+def test_definitions(
+    text: str, names: list[list[str]], values: tuple[str, ...], functions: tuple[str, ...]
+) -> None:
     (found,) = read("Which ones?", text).definitions
     assert [sorted(name) for name in found.names] == names
     assert (found.values, found.functions) == (values, functions)

@@ -71,7 +71,12 @@ def test_read_takes_what_callers_have(tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
     path.write_text(json.dumps(WHOLE))
     rules = ApplicationRules.from_dict(WHOLE)
-    assert ApplicationRules.read(path) == ApplicationRules.read(str(path)) == ApplicationRules.read(WHOLE) == rules
+    assert (
+        ApplicationRules.read(path)
+        == ApplicationRules.read(str(path))
+        == ApplicationRules.read(WHOLE)
+        == rules
+    )
     assert ApplicationRules.read(None) == ApplicationRules()
     with pytest.raises(RulesError, match="cannot read"):
         ApplicationRules.read(tmp_path / "none.json")
@@ -86,8 +91,14 @@ def test_usage_counts_and_finds_what_never_fires() -> None:
 
     rules = ApplicationRules.from_dict({**WHOLE, "dialect": "sqlite"})
     rows = [
-        {"question": "How many shops are in the region 'Oslo'?", "sql": "SELECT COUNT(*) FROM s WHERE A3 = 'Oslo' AND is_deleted = 0"},
-        {"question": "What is the revenue of male clients?", "sql": "SELECT SUM(amount) FROM c WHERE sex = 'M'"},
+        {
+            "question": "How many shops are in the region 'Oslo'?",
+            "sql": "SELECT COUNT(*) FROM s WHERE A3 = 'Oslo' AND is_deleted = 0",
+        },
+        {
+            "question": "What is the revenue of male clients?",
+            "sql": "SELECT SUM(amount) FROM c WHERE sex = 'M'",
+        },
         {"question": "nonsense", "sql": ""},
     ]
     usage = rule_usage(rules, rows)

@@ -17,7 +17,10 @@ from spider_compose.stef.judges import VERDICT_POINTS
 from spider_compose.stef.score import UNSCORED, band, penalty, phi, rule_names
 from spider_compose.stef.tolerance import TOLERANCE_RULES
 
-ROW = {"question": "How many singers are from 'France'?", "sql": "SELECT COUNT(*) FROM singer WHERE country = 'France'"}
+ROW = {
+    "question": "How many singers are from 'France'?",
+    "sql": "SELECT COUNT(*) FROM singer WHERE country = 'France'",
+}
 
 
 def score(question: str, sql: str, rules: Any = None, **more: Any) -> Result:
@@ -36,10 +39,14 @@ def test_constants_of_the_paper() -> None:
 @pytest.mark.parametrize("filters", FILTER_POINTS.values())
 @pytest.mark.parametrize("verdict", VERDICT_POINTS.values())
 @pytest.mark.parametrize("bonus", [0, 1])
-@pytest.mark.parametrize(("gamma", "factor"), [(1.0, 1.0), (0.85, 1.0), (0.84, 0.8), (0.65, 0.8), (0.64, 0.5), (0.0, 0.5)])
+@pytest.mark.parametrize(
+    ("gamma", "factor"), [(1.0, 1.0), (0.85, 1.0), (0.84, 0.8), (0.65, 0.8), (0.64, 0.5), (0.0, 0.5)]
+)
 def test_phi(filters: int, verdict: int, bonus: int, gamma: float, factor: float) -> None:
     assert penalty(gamma) == factor
-    assert phi(filters, verdict, bonus, gamma) == pytest.approx(min(10, filters + verdict + bonus) / 10 * 100 * factor)
+    assert phi(filters, verdict, bonus, gamma) == pytest.approx(
+        min(10, filters + verdict + bonus) / 10 * 100 * factor
+    )
 
 
 @pytest.mark.parametrize(("value", "name"), [(100, "excellent"), (90, "excellent"), (89.9, "good"), (75, "good"), (74, "marginal"), (50, "marginal"), (49, "poor"), (0, "poor")])  # fmt: skip
@@ -49,7 +56,10 @@ def test_bands(value: float, name: str) -> None:
 
 STATES = [
     ("fully_applied", "SELECT COUNT(*) FROM singer WHERE country = 'France' AND age > 30"),
-    ("fully_applied_with_extras", "SELECT COUNT(*) FROM singer WHERE country = 'France' AND age > 30 AND genre = 'jazz'"),
+    (
+        "fully_applied_with_extras",
+        "SELECT COUNT(*) FROM singer WHERE country = 'France' AND age > 30 AND genre = 'jazz'",
+    ),
     ("partially_applied", "SELECT COUNT(*) FROM singer WHERE country = 'France'"),
     ("not_applied", "SELECT COUNT(*) FROM singer"),
 ]
@@ -61,7 +71,10 @@ def test_filter_states(state: str, sql: str) -> None:
 
 
 def test_benign_extras_gain_a_point() -> None:
-    question, sql = "How many users are there?", "SELECT COUNT(*) FROM users WHERE is_deleted = 0 AND plan = 'free'"
+    question, sql = (
+        "How many users are there?",
+        "SELECT COUNT(*) FROM users WHERE is_deleted = 0 AND plan = 'free'",
+    )
     benign = [{"column": "is_deleted", "value": 0}, {"column": "pl*", "operator": "="}]
     part = score(question, sql, {"benign_filters": benign[:1]})
     whole = score(question, sql, {"benign_filters": benign})
@@ -70,7 +83,9 @@ def test_benign_extras_gain_a_point() -> None:
 
 
 def test_dropped_negation_is_critical() -> None:
-    result = score("List singers who are not from 'France'.", "SELECT name FROM singer WHERE country = 'France'")
+    result = score(
+        "List singers who are not from 'France'.", "SELECT name FROM singer WHERE country = 'France'"
+    )
     assert result.filter_status == "not_applied"
     assert "negation_missing" in {reason.rule for reason in result.reasons}
 
@@ -80,7 +95,10 @@ def test_reasons_make_up_what_is_lost() -> None:
         ROW,
         {**ROW, "sql": "SELECT * FROM singer WHERE country = 'Spain' LIMIT 3"},
         {**ROW, "sql": "SELECT name, COUNT(*) FROM singer JOIN song ON singer.id = song.sid WHERE x.y = 2"},
-        {"question": "Show the average age of each team, sorted by name", "sql": "SELECT team FROM t ORDER BY z DESC"},
+        {
+            "question": "Show the average age of each team, sorted by name",
+            "sql": "SELECT team FROM t ORDER BY z DESC",
+        },
     ]
     for row, result in zip(rows, score_rows(rows), strict=True):
         assert result.score + sum(reason.points for reason in result.reasons) == pytest.approx(100, abs=0.01)
@@ -93,7 +111,10 @@ def test_reasons_make_up_what_is_lost() -> None:
 @pytest.mark.parametrize("rule", [rule.__name__ for rule in TOLERANCE_RULES])
 def test_every_tolerance_rule_has_a_switch(rule: str) -> None:
     question, sql = {
-        "required_group_by": ("List country and their names.", "SELECT country, MAX(name) FROM t GROUP BY country"),
+        "required_group_by": (
+            "List country and their names.",
+            "SELECT country, MAX(name) FROM t GROUP BY country",
+        ),
         "benign_group_by": ("List names in 'Oslo'.", "SELECT name FROM t WHERE city = 'Oslo' GROUP BY city"),
         "default_order": ("List names.", "SELECT name FROM t ORDER BY name"),
         "safety_limit": ("List names.", "SELECT name FROM t LIMIT 1000"),
@@ -106,7 +127,12 @@ def test_every_tolerance_rule_has_a_switch(rule: str) -> None:
 
 def test_same_patterns() -> None:
     """ILIKE, LIKE and = are the same where the pattern has no wildcard; case and white space are folded."""
-    texts = ("country = 'France'", "country LIKE 'france'", "country ILIKE ' France '", "LOWER(country) = 'france'")
+    texts = (
+        "country = 'France'",
+        "country LIKE 'france'",
+        "country ILIKE ' France '",
+        "LOWER(country) = 'france'",
+    )
     states = {score(ROW["question"], f"SELECT COUNT(*) FROM singer WHERE {t}").filter_status for t in texts}
     assert states == {"fully_applied"}
 
@@ -178,7 +204,9 @@ def test_hostile_sql_gets_a_score_or_a_reason_and_the_batch_goes_on(sql: str) ->
 
 @pytest.mark.parametrize("question", ["?", "'", "'" * 4000, "\x00", "¿Cuántos cantantes hay?", "歌手は何人いますか", "a" * 4000, "1 " * 2000, "\ud800", "(" * 3000])  # fmt: skip
 def test_hostile_questions(question: str) -> None:
-    first, second = score_rows([{"question": question, "sql": ROW["sql"], "enriched_question": question + " x = 'y'"}, ROW])
+    first, second = score_rows(
+        [{"question": question, "sql": ROW["sql"], "enriched_question": question + " x = 'y'"}, ROW]
+    )
     assert (first.score is None) == (first.unscored is not None)
     assert second.score == 100.0
 
@@ -190,7 +218,10 @@ def test_rows_are_read_lazily_and_in_order() -> None:
         nonlocal taken
         for number in range(2000):
             taken += 1
-            yield {"question": f"List the names of {number} dogs", "sql": "SELECT name FROM dog" if number % 2 else ""}
+            yield {
+                "question": f"List the names of {number} dogs",
+                "sql": "SELECT name FROM dog" if number % 2 else "",
+            }
 
     results = score_rows(rows())
     first = [next(results) for _ in range(4)]
@@ -199,7 +230,11 @@ def test_rows_are_read_lazily_and_in_order() -> None:
 
 
 def test_same_rows_same_results() -> None:
-    rows = [ROW, {**ROW, "sql": "SELECT COUNT(name) FROM singer"}, {**ROW, "enriched_question": ROW["question"] + " x refers to y"}]
+    rows = [
+        ROW,
+        {**ROW, "sql": "SELECT COUNT(name) FROM singer"},
+        {**ROW, "enriched_question": ROW["question"] + " x refers to y"},
+    ]
     one, two = ([json.dumps(r.as_dict()) for r in score_rows(rows)] for _ in range(2))
     assert one == two
 
@@ -225,7 +260,9 @@ def test_any_judge_can_be_plugged_in() -> None:
 
 def test_signature_names_what_moves_scores() -> None:
     plain = Scorer().signature
-    assert all(part in plain for part in ("stef:", "judge:rules-", "rules:", "dialect:auto", "spacy:", "sqlglot:"))
+    assert all(
+        part in plain for part in ("stef:", "judge:rules-", "rules:", "dialect:auto", "spacy:", "sqlglot:")
+    )
     others = [
         Scorer(ApplicationRules(lambda_min=5)).signature,
         Scorer(ApplicationRules(dialect="mysql")).signature,
@@ -240,7 +277,10 @@ def test_signature_names_what_moves_scores() -> None:
     [
         (lambda: Scorer(judge="rule"), "Did you mean 'rules'"),
         (lambda: Scorer(ApplicationRules(dialect="postgre")), "postgre"),
-        (lambda: Scorer(ApplicationRules(disabled_rules=frozenset({"safety_limits"}))), "Did you mean 'safety_limit'"),
+        (
+            lambda: Scorer(ApplicationRules(disabled_rules=frozenset({"safety_limits"}))),
+            "Did you mean 'safety_limit'",
+        ),
     ],
 )
 def test_wrong_options(make: Any, says: str) -> None:

@@ -109,7 +109,10 @@ def test_spans_cover_what_they_name() -> None:
 
 def test_auto_names_the_dialect() -> None:
     assert read_sql("SELECT a FROM t").dialect == "sqlite"
-    assert read_sql("SELECT a FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY b ORDER BY c) = 1").dialect != "auto"
+    assert (
+        read_sql("SELECT a FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY b ORDER BY c) = 1").dialect
+        != "auto"
+    )
     assert read_sql("SELECT DATE_TRUNC('month', d) FROM t").dialect != "sqlite"
 
 
@@ -140,7 +143,11 @@ def test_unknown_dialect() -> None:
 
 
 SQL_PIECES = st.lists(
-    st.sampled_from("SELECT FROM WHERE a t ( ) , 'x 'y' \" ` ; -- /* */ NOT CASE WHEN END AND OR 1 = * JOIN ON WITH AS \x00 é".split(" ")),
+    st.sampled_from(
+        "SELECT FROM WHERE a t ( ) , 'x 'y' \" ` ; -- /* */ NOT CASE WHEN END AND OR 1 = * JOIN ON WITH AS \x00 é".split(
+            " "
+        )
+    ),
     max_size=30,
 ).map(" ".join)
 

@@ -16,7 +16,10 @@ from spider_compose.stef.cli import main
 pytest.importorskip("spacy")
 
 ROWS = [
-    {"question": "How many singers are from 'France'?", "sql": "SELECT COUNT(*) FROM singer WHERE country = 'France'"},
+    {
+        "question": "How many singers are from 'France'?",
+        "sql": "SELECT COUNT(*) FROM singer WHERE country = 'France'",
+    },
     {"question": "List the names of all songs.", "sql": "SELECT * FROM song", "enriched_question": None},
     {"question": "List the names of all songs.", "sql": ""},
 ]
@@ -45,22 +48,42 @@ def test_score_jsonl(queries: Path, capsys: pytest.CaptureFixture[str], tmp_path
     assert "dialect:sqlite" in report["signature"]
 
 
-def test_formats_and_column_names_agree(queries: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_formats_and_column_names_agree(
+    queries: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     with (tmp_path / "q.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["utterance", "query"])
         table.writerows([row["question"], row["sql"]] for row in ROWS)
     pyarrow = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pyarrow.Table.from_pylist([{"utterance": r["question"], "query": r["sql"]} for r in ROWS]), tmp_path / "q.parquet")
+    pq.write_table(
+        pyarrow.Table.from_pylist([{"utterance": r["question"], "query": r["sql"]} for r in ROWS]),
+        tmp_path / "q.parquet",
+    )
     assert main(["score", str(queries), "--brief"]) == 0
     expected = lines(capsys.readouterr().out)
     for name in ("q.csv", "q.parquet"):
-        assert main(["score", str(tmp_path / name), "--brief", "--question-column", "utterance", "--sql-column", "query"]) == 0
+        assert (
+            main(
+                [
+                    "score",
+                    str(tmp_path / name),
+                    "--brief",
+                    "--question-column",
+                    "utterance",
+                    "--sql-column",
+                    "query",
+                ]
+            )
+            == 0
+        )
         assert lines(capsys.readouterr().out) == expected
 
 
-def test_bad_lines_are_counted_and_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_lines_are_counted_and_the_rest_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text(json.dumps(ROWS[0]) + "\n{broken\n[1]\n\n" + json.dumps(ROWS[0]) + "\n")
     assert main(["score", str(path)]) == 0
@@ -97,7 +120,16 @@ def test_explain_in_text_json_and_html(capsys: pytest.CaptureFixture[str], tmp_p
     ]  # fmt: skip
     assert main(arguments) == 0
     text = capsys.readouterr().out
-    for part in ("Phi", "Question", "SQL", "Alignment", "Lost points", "benign_group_by", "safety_limit", "lost: literal"):
+    for part in (
+        "Phi",
+        "Question",
+        "SQL",
+        "Alignment",
+        "Lost points",
+        "benign_group_by",
+        "safety_limit",
+        "lost: literal",
+    ):
         assert part in text
     html = page.read_text()
     assert html.startswith("<!doctype html>") and "<mark" in html and "<script" not in html
@@ -121,7 +153,9 @@ def test_validate_rules(queries: Path, capsys: pytest.CaptureFixture[str], tmp_p
     assert "Did you mean 'safety_limit'" in capsys.readouterr().err
 
 
-def test_fit_writes_weights_that_score_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path, queries: Path) -> None:
+def test_fit_writes_weights_that_score_takes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, queries: Path
+) -> None:
     labelled = tmp_path / "labelled.jsonl"
     rows = [{**ROWS[n % 2], "correct": n % 2 == 0} for n in range(40)]
     labelled.write_text("".join(json.dumps(row) + "\n" for row in rows))
