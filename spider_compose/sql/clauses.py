@@ -79,6 +79,9 @@ _ARGUMENTS = {
 # Token types a query can start with; anything else is another statement or no SQL.
 _FIRST = {"SELECT", "WITH", "FROM", "L_PAREN"}
 
+# What opens a comment up to the end of its line, in any of sqlglot's dialects.
+_LINE_COMMENTS = ("--", "#", "//")
+
 _OPEN = {"L_PAREN", "L_BRACKET", "L_BRACE"}
 _CLOSE = {"R_PAREN", "R_BRACKET", "R_BRACE"}
 
@@ -127,9 +130,12 @@ def split_clauses(query: str, dialect: str = "sqlite") -> tuple[Clause, ...]:
     """
     engine = sql_dialect(dialect)
     tokens, tree = parse_query(query, engine)
-    keywords = _keywords(tokens)
+    kinds = {token.token_type.name for token in tokens}
+    if "PIPE_GT" in kinds:
+        raise ClauseError("pipe syntax (|>) has no clauses that stand alone. Write the query as one SELECT.")
+    keywords = _keywords(tokens, tree)
     operations = [kind for kind, _ in keywords if kind in SET_OPERATIONS]
-    expected = _expected_types(tree, operations, any(token.token_type.name == "TOP" for token in tokens))
+    expected = _expected_types(tree, operations, "TOP" in kinds)
     starts = _clause_starts(keywords, expected)
     found = [kind for kind, _ in starts]
     if found != expected:
@@ -169,7 +175,7 @@ def parse_query(query: str, engine: Dialect, *, fragment: bool = False) -> tuple
         ClauseError: the text is empty, too long or too deep, is not one query, or does not parse.
     """
     from sqlglot import exp
-    from sqlglot.errors import ParseError, SqlglotError
+    from sqlglot.errors import ParseError, TokenError
 
     if not query.strip():
         raise ClauseError("expected a SQL query, but got an empty text")
@@ -190,18 +196,29 @@ def parse_query(query: str, engine: Dialect, *, fragment: bool = False) -> tuple
                 "expected one query (SELECT, WITH, FROM or a bracketed query), but the text starts with "
                 f"{query.split()[0][:40]!r}"
             )
-        trees = [tree for tree in engine.parser().parse([*front, *tokens], query) if tree is not None]
+        trees = [
+            tree
+            for tree in engine.parser().parse([*front, *tokens], query)
+            if tree is not None and not isinstance(tree, exp.Semicolon)  # a comment after the last one
+        ]
+    except ClauseError:
+        raise
     except ParseError as error:
         place = error.errors[0] if error.errors else {}
         what = re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", str(place.get("description") or error)).rstrip(".")
+        what = re.sub(r"<Token token_type: TokenType\.(\w+),.*>", r"\1", what).replace("SENTINEL", "the end")
         near = f" near {place['highlight']!r}" if place.get("highlight") else ""
         raise ClauseError(
             f"does not parse: {what}{near} (line {place.get('line')}, column {place.get('col')})"
         ) from error
-    except SqlglotError as error:
-        raise ClauseError(f"does not parse: {str(error).splitlines()[0]}") from error
+    except TokenError as error:
+        cause = error.__cause__  # "Missing ' from 1:27", where sqlglot knows
+        what = str(cause) if isinstance(cause, TokenError) else "a quote or comment is not closed"
+        raise ClauseError(f"does not parse: {what}") from error
     except RecursionError as error:
         raise ClauseError("nested too deeply to parse") from error
+    except Exception as error:  # sqlglot stumbles over some malformed texts (AttributeError, AssertionError)
+        raise ClauseError(f"does not parse ({type(error).__name__} in sqlglot)") from error
     if len(trees) != 1:
         raise ClauseError(f"expected one statement, but got {len(trees)}")
     if not isinstance(trees[0], exp.Query):
@@ -221,14 +238,17 @@ def _depths(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         depth += kind in _OPEN
 
 
-def _keywords(tokens: Sequence[Token]) -> list[tuple[str, int]]:
+def _keywords(tokens: Sequence[Token], tree: exp.Expr) -> list[tuple[str, int]]:
     """(clause type, start character) of every keyword outside brackets that opens or continues a clause."""
+    from sqlglot import exp
+
+    names = {name.meta.get("start") for name in tree.find_all(exp.Identifier)}  # a column may be called limit
     found = []
     for position, (token, depth) in enumerate(_depths(tokens)):
         kind = _OPENERS.get(token.token_type.name)
         if token.token_type.name == "BEGIN" and _type_after(tokens, position) == "WITH":
             kind = "WHERE"  # Oracle's START WITH .. CONNECT BY
-        if kind and not depth and _is_keyword(tokens, position):
+        if kind and not depth and token.start not in names and _is_keyword(tokens, position):
             found.append((kind, token.start))
     return found
 
@@ -238,12 +258,15 @@ def _type_after(tokens: Sequence[Token], position: int) -> str:
 
 
 def _is_keyword(tokens: Sequence[Token], position: int) -> bool:
-    """Whether a token that spells a keyword is one here, and not a name or BigQuery's `* EXCEPT (a)`."""
+    """Whether a token that spells a keyword is one here, and not a name or part of another construct."""
     before = tokens[position - 1].token_type.name if position else ""
     after = _type_after(tokens, position)
     if before in ("DOT", "ALIAS") or after == "DOT":
         return False
-    if tokens[position].token_type.name == "EXCEPT" and before == "STAR" and after == "L_PAREN":
+    kind = tokens[position].token_type.name
+    if kind == "OFFSET" and before == "WITH":  # BigQuery's UNNEST(a) WITH OFFSET
+        return False
+    if kind == "EXCEPT" and before == "STAR" and after == "L_PAREN":
         return _type_after(tokens, position + 1) in ("SELECT", "WITH", "L_PAREN")
     return True
 
@@ -309,20 +332,26 @@ def _clause_starts(keywords: Sequence[tuple[str, int]], expected: Sequence[str])
 
 
 def _comment_line_break(query: str, token_end: int, end: int) -> int:
-    """Where the white space after a clause must start to be kept, or 0.
+    """The end of a clause that must keep the line break after it, or 0.
 
-    A clause that ends in a `--` comment keeps its line break, or the next clause would become comment.
+    A clause that ends in a `--` comment keeps its line break, or the next clause would become comment. Where
+    a marker may as well stand inside a block comment, the line break is kept too: it harms nothing.
     """
     tail = query[token_end:end]  # between two tokens there are only white space and comments
-    if not tail.strip() or tail.rstrip().endswith("*/"):
+    comments = tail.rstrip()
+    last_line = comments.rpartition("\n")[2]
+    if not any(marker in last_line for marker in _LINE_COMMENTS):
         return 0
-    return token_end + len(tail.rstrip()) + (1 if "\n" in tail[len(tail.rstrip()) :] else 0)
+    return token_end + tail.find("\n", len(comments)) + 1
 
 
 def _piece(query: str, kind: str, start: int, end: int, tokens: Sequence[Token]) -> Clause:
     text = query[start:end]
     start, end = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
-    last = max((token.end + 1 for token in tokens if token.start < end), default=end)
+    own = [token for token in tokens if start <= token.start < end and token.token_type.name != "SEMICOLON"]
+    if len(own) < 2:  # sqlglot takes a bare GROUP BY
+        raise ClauseError(f"expected something after {kind}, but got nothing", start)
+    last = max(token.end + 1 for token in tokens if token.start < end)
     kept = _comment_line_break(query, last, start + len(text)) if last < end else 0
     end = max(end, kept)
     return Clause(kind, query[start:end], start, end)

@@ -343,6 +343,27 @@ CASES = [
         "sqlite",
         [(S, "SELECT '👩‍🚀é' FROM t"), (W, "WHERE b = '🚀'")],
     ),
+    ("comment after a semicolon", "sqlite", [(S, "SELECT a FROM t"), (W, "WHERE b; -- all")]),
+    (
+        "column called limit",
+        "sqlite",
+        [(S, "SELECT a, limit FROM t"), (W, "WHERE limit > 1"), (OB, "ORDER BY limit LIMIT 2")],
+    ),
+    (
+        "columns called limit and offset",
+        "sqlite",
+        [(S, "SELECT limit, offset FROM t"), (G, "GROUP BY offset, a"), (OB, "LIMIT 2 OFFSET 1")],
+    ),
+    (
+        "column called limit in the left operand",
+        "sqlite",
+        [(S, "SELECT limit FROM t"), (U, "UNION SELECT offset FROM u"), (OB, "ORDER BY limit LIMIT 2")],
+    ),
+    (
+        "WITH OFFSET",
+        "bigquery",
+        [(S, "SELECT * FROM UNNEST([1]) AS x WITH OFFSET"), (OB, "ORDER BY offset LIMIT 3")],
+    ),
 ]
 
 
@@ -363,12 +384,35 @@ def test_the_table_is_long_and_broad() -> None:
     assert len({dialect for _, dialect, _ in CASES}) >= 8
 
 
-def test_clause_that_ends_in_a_line_comment_keeps_its_line_break() -> None:
-    query = "SELECT a FROM t -- all rows\n-- of t\nWHERE b = 1 -- end"
-    found = split_clauses(query)
+@pytest.mark.parametrize(
+    ("comment", "dialect"),
+    [
+        ("-- all rows\n-- of t\n", "sqlite"),
+        ("-- a blank at its end  \n", "sqlite"),
+        ("-- carriage return\r\n", "sqlite"),
+        ("-- ends like a block */\n", "sqlite"),
+        ("/* a block */ -- /* and a line */\n", "sqlite"),
+        ("/* two\nlines */ -- and a line\n", "sqlite"),
+        ("# hash\n", "mysql"),
+        ("// slashes\n", "snowflake"),
+        ("/* -- in a block */\n", "sqlite"),
+    ],
+)
+def test_clause_that_ends_in_a_line_comment_keeps_its_line_break(comment: str, dialect: str) -> None:
+    query = f"SELECT a FROM t {comment}WHERE b = 1 -- end"
+    found = split_clauses(query, dialect)
     assert [clause.type for clause in found] == ["SELECT", "WHERE"]
-    assert [clause.type for clause in split_clauses(join_clauses(found))] == ["SELECT", "WHERE"]
-    assert "".join(join_clauses(found).split()) == "".join(query.split())
+    assert all(query[clause.start : clause.end] == clause.sql for clause in found)
+    joined = join_clauses(found)
+    assert [clause.type for clause in split_clauses(joined, dialect)] == ["SELECT", "WHERE"]
+    assert "".join(joined.split()) == "".join(query.split())
+
+
+def test_block_comment_keeps_no_white_space() -> None:
+    assert [clause.sql for clause in split_clauses("SELECT a FROM t /* x */ \n WHERE b")] == [
+        "SELECT a FROM t /* x */",
+        "WHERE b",
+    ]
 
 
 BAD = [
@@ -396,6 +440,14 @@ BAD = [
     ),
     ("deep without brackets", "SELECT " + "NOT " * 5000 + "1", "sqlite", "too deeply"),
     ("deep CASE", "SELECT " + "CASE WHEN " * 3000 + "1", "sqlite", "too deeply"),
+    ("unclosed string says where", "SELECT a FROM t WHERE b = 'x", "sqlite", "Missing ' from 1:26"),
+    ("unclosed comment", "SELECT a FROM t /* b", "sqlite", "quote or comment is not closed"),
+    ("ends after FROM", "SELECT a FROM", "sqlite", "Expected table name but got the end near"),
+    ("bare GROUP BY", "SELECT a FROM t GROUP BY", "sqlite", "expected something after GROUP BY"),
+    ("bare GROUP BY;", "SELECT a FROM t GROUP BY;", "sqlite", "expected something after GROUP BY"),
+    ("pipe syntax", "FROM t |> WHERE a = 1 |> ORDER BY b", "bigquery", "pipe syntax"),
+    ("sqlglot's AttributeError", "SELECT a FROM t ORDER BY b |> LIMIT 1", "", "does not parse"),
+    ("sqlglot's AssertionError", "SELECT a FROM t |> EXCEPT SELECT b FROM u", "exasol", "does not parse"),
 ]
 
 
