@@ -1,4 +1,4 @@
-"""Agreement with execution labels of real agents, by the given scorer: the package's weights keep their worth."""
+"""Agreement with execution labels of real agents, by the given scorer: what the weights are worth."""
 
 from __future__ import annotations
 

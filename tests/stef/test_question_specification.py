@@ -146,7 +146,8 @@ def test_definitions(
 
 
 @pytest.mark.parametrize(("words", "expected"), [
-    ("two hundred and five dogs", (205, 4)), ("three million", (3_000_000, 2)), ("twenty-one", (21, 1)), ("dogs", None),
+    ("two hundred and five dogs", (205, 4)), ("three million", (3_000_000, 2)),
+    ("twenty-one", (21, 1)), ("dogs", None),
 ])  # fmt: skip
 def test_number_words(words: str, expected: tuple[int, int] | None) -> None:
     assert number_word(words.split()) == expected
@@ -154,9 +155,9 @@ def test_number_words(words: str, expected: tuple[int, int] | None) -> None:
 
 def test_every_rule_has_a_switch() -> None:
     text = (
-        "Show the top 3 different names of the 2 largest shops per city, not in 'Oslo', with more than 5 and between 7 and 9 "
-        "employees, opened on 2020-01-02 or in the last 3 weeks by Ada King, both big and small, the average and percentage, "
-        "sorted by name."
+        "Show the top 3 different names of the 2 largest shops per city, not in 'Oslo', with more than 5 "
+        "and between 7 and 9 employees, opened on 2020-01-02 or in the last 3 weeks by Ada King, both big "
+        "and small, the average and percentage, sorted by name."
     )
     definitions = " big refers to size = 'b'"
     whole = read(text, definitions)

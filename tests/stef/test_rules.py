@@ -103,7 +103,8 @@ def test_usage_counts_and_finds_what_never_fires() -> None:
     ]
     usage = rule_usage(rules, rows)
     assert {path for path, count in usage.items() if count} == {
-        "$.column_mappings['region']", "$.value_synonyms['male']", "$.metrics['revenue']", "$.benign_filters[0]",
+        "$.column_mappings['region']", "$.value_synonyms['male']", "$.metrics['revenue']",
+        "$.benign_filters[0]",
     }  # fmt: skip
     assert {path for path, count in usage.items() if not count} == {
         "$.column_mappings['shop']", "$.benign_filters[1]", "$.default_order[0]",

@@ -49,7 +49,19 @@ def test_phi(filters: int, verdict: int, bonus: int, gamma: float, factor: float
     )
 
 
-@pytest.mark.parametrize(("value", "name"), [(100, "excellent"), (90, "excellent"), (89.9, "good"), (75, "good"), (74, "marginal"), (50, "marginal"), (49, "poor"), (0, "poor")])  # fmt: skip
+BAND_EDGES = [
+    (100, "excellent"),
+    (90, "excellent"),
+    (89.9, "good"),
+    (75, "good"),
+    (74, "marginal"),
+    (50, "marginal"),
+    (49, "poor"),
+    (0, "poor"),
+]
+
+
+@pytest.mark.parametrize(("value", "name"), BAND_EDGES)
 def test_bands(value: float, name: str) -> None:
     assert band(value) == name
 
@@ -202,7 +214,11 @@ def test_hostile_sql_gets_a_score_or_a_reason_and_the_batch_goes_on(sql: str) ->
     assert second.score == 100.0
 
 
-@pytest.mark.parametrize("question", ["?", "'", "'" * 4000, "\x00", "¿Cuántos cantantes hay?", "歌手は何人いますか", "a" * 4000, "1 " * 2000, "\ud800", "(" * 3000])  # fmt: skip
+QUESTIONS = ["?", "'", "'" * 4000, "\x00", "¿Cuántos cantantes hay?", "歌手は何人いますか", "a" * 4000]
+QUESTIONS += ["1 " * 2000, "\ud800", "(" * 3000]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_hostile_questions(question: str) -> None:
     first, second = score_rows(
         [{"question": question, "sql": ROW["sql"], "enriched_question": question + " x = 'y'"}, ROW]

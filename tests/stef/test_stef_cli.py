@@ -115,8 +115,9 @@ def test_errors_end_with_two_and_no_traceback(
 def test_explain_in_text_json_and_html(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     arguments = [
-        "explain", "--question", "How many <b> are from 'France'?", "--enriched-question", "How many are there?",
-        "--sql", "SELECT name FROM singer WHERE country = 'Spain' GROUP BY country LIMIT 2000", "--html", str(page),
+        "explain", "--question", "How many <b> are from 'France'?", "--html", str(page),
+        "--enriched-question", "How many are there?",
+        "--sql", "SELECT name FROM singer WHERE country = 'Spain' GROUP BY country LIMIT 2000",
     ]  # fmt: skip
     assert main(arguments) == 0
     text = capsys.readouterr().out
@@ -173,7 +174,8 @@ def test_fit_writes_weights_that_score_takes(
 def test_help_needs_no_heavy_module() -> None:
     code = (
         "import sys\nfrom spider_compose.stef.cli import parser\nparser().format_help()\n"
-        "heavy = {'spacy', 'sqlglot', 'numpy', 'pyarrow', 'evaluate'} & set(sys.modules)\nassert not heavy, heavy"
+        "heavy = {'spacy', 'sqlglot', 'numpy', 'pyarrow', 'evaluate'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -181,7 +183,8 @@ def test_help_needs_no_heavy_module() -> None:
 def test_importing_the_score_loads_no_torch_and_no_spacy() -> None:
     code = (
         "import sys\nimport spider_compose.stef.score\n"
-        "heavy = {'torch', 'spacy', 'datasets', 'evaluate', 'numpy'} & set(sys.modules)\nassert not heavy, heavy"
+        "heavy = {'torch', 'spacy', 'datasets', 'evaluate', 'numpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
