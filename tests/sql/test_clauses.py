@@ -352,7 +352,7 @@ CASES = [
     (
         "columns called limit and offset",
         "sqlite",
-        [(S, "SELECT limit, offset FROM t"), (G, "GROUP BY offset, a"), (OB, "LIMIT 2 OFFSET 1")],
+        [(S, "SELECT limit, offset FROM t"), (G, "GROUP BY a, offset"), (OB, "LIMIT 2 OFFSET 1")],
     ),
     (
         "column called limit in the left operand",
