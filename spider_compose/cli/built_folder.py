@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,11 +125,11 @@ def built_folder(name: str) -> BuiltFolder | None:
     """
     from spider_compose.dataset.hub_folder import FORMAT, SIGNATURE_FILE
 
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))  # Path.expanduser raises where there is no such user
     try:
         content = json.loads((path / SIGNATURE_FILE).read_text(encoding="utf-8"))
         found = content["format"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     if found != FORMAT:
         raise SourceError(f"{path} has the format {found!r}; this version reads {FORMAT!r}. Build it again.")

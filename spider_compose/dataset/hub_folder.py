@@ -135,8 +135,9 @@ def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path
     Raises:
         OutputError: it holds something else, or nothing can be written there.
     """
-    target = Path(folder).expanduser().resolve()
+    target = Path(os.path.expanduser(folder))  # Path.expanduser raises where there is no such user
     try:
+        target = target.resolve()
         _check_target(target, force)
         nearest = next((parent for parent in target.parents if parent.exists()), target)
         if not nearest.is_dir():
@@ -242,8 +243,8 @@ def _check_target(target: Path, force: bool) -> None:
 def _check_former_build(target: Path) -> None:
     try:
         former: dict[str, Any] = json.loads((target / SIGNATURE_FILE).read_text(encoding="utf-8"))
-        known = former["files"] if former["format"] == FORMAT else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        known = dict(former["files"]) if former["format"] == FORMAT else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         known = None
     if known is None:
         raise OutputError(

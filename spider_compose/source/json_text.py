@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from spider_compose.errors import SourceError
@@ -51,8 +52,8 @@ def _parse(text: str, file: SourceFile, *, first_line: int, one_object_per_line_
     def build(items: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(items)
         if len(value) < len(items):
-            keys = [key for key, _ in items]
-            repeated.append((value, next(key for key in keys if keys.count(key) > 1)))
+            key, _ = Counter(key for key, _ in items).most_common(1)[0]
+            repeated.append((value, key))
         return value
 
     def place(position: int) -> str:

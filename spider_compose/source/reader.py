@@ -63,8 +63,16 @@ def read_source(
         MissingExtraError: Parquet or the Hub, and pyarrow or huggingface_hub is not installed.
     """
     _check_dialect(dialect)
-    tables = None if schemas is None else Path(schemas).expanduser()
-    corpus, commit = _read_corpus(source, revision, tables)
+    for name, value in (("source", source), ("schemas", schemas)):
+        if not isinstance(value, str | os.PathLike | None) or (value is None and name == "source"):
+            raise OptionError(f"`{name}` must be a name or a path, but got {value!r}.")
+    try:
+        tables = None if schemas is None else _local_path(schemas)
+        corpus, commit = _read_corpus(source, revision, tables)
+    except OSError as error:  # a folder that may not be entered; a working folder that is gone
+        raise SourceError(
+            f"cannot read {error.filename or source}: {error.strerror or error}. Check its permissions."
+        ) from error
     return _checked_source(corpus, commit, strict)
 
 
@@ -82,7 +90,7 @@ def _read_corpus(
 ) -> tuple[Corpus, str | None]:
     """The corpus, and the commit it has on the Hub."""
     bundled = source == bundled_corpus.NAME
-    path = Path(source).expanduser()
+    path = _local_path(source)
     # A Path is always local; a name may stand for more.
     if isinstance(source, str) and not bundled and hub.recognise(source) and not _exists(path):
         folder, commit = hub.download(source, revision)
@@ -100,6 +108,10 @@ def _read_corpus(
             f"file, or a dataset on the Hub as 'owner/name'. Looked in {path.absolute().parent}."
         )
     return _read_path(path, schemas, str(path)), None
+
+
+def _local_path(name: str | os.PathLike[str]) -> Path:
+    return Path(os.path.expanduser(name))  # Path.expanduser raises where there is no such user
 
 
 def _exists(path: Path) -> bool:

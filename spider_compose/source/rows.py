@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -99,15 +100,19 @@ def _check_columns(file: SourceFile, found: Sequence[str]) -> None:
     )
 
 
+def _check_once(file: SourceFile, names: Iterable[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise SourceError(f"{file.name} has the column {repeated[0]!r} twice. Keep one.")
+
+
 def _csv_rows(file: SourceFile) -> Iterator[tuple[int, object]]:
     reader = csv.DictReader(io.StringIO(file.text(), newline=""), strict=True)
     rows = 0
     try:
         header = list(reader.fieldnames or ())
         _check_columns(file, header)
-        repeated = sorted({name for name in header if header.count(name) > 1})
-        if repeated:
-            raise SourceError(f"{file.name} has the column {repeated[0]!r} twice. Keep one.")
+        _check_once(file, header)
         for row in reader:
             rows += 1
             yield reader.line_num, row
@@ -132,6 +137,7 @@ def _parquet_rows(file: SourceFile) -> list[dict[str, object]]:
         table_file = parquet.ParquetFile(arrow.BufferReader(file.data))
         schema = table_file.schema_arrow
         _check_columns(file, schema.names)
+        _check_once(file, schema.names)
         for column in COLUMNS:
             if not _is_text(schema.field(column).type):
                 raise SourceError(
@@ -156,5 +162,8 @@ def _is_text(type_: Any) -> bool:
 
     if types.is_dictionary(type_):
         return _is_text(type_.value_type)
+    is_view = getattr(types, "is_string_view", lambda _: False)  # since pyarrow 16
     # A column of nulls alone has the type null; its rows are then left out one by one.
-    return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_null(type_))
+    return bool(
+        types.is_string(type_) or types.is_large_string(type_) or is_view(type_) or types.is_null(type_)
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spider_compose.errors import MissingExtraError, SourceError
-from spider_compose.source import read_source
+from spider_compose.errors import MissingExtraError, OptionError, SourceError
+from spider_compose.source import read_source, release_folder
 from spider_compose.source.pairs import MAX_CHARACTERS
 
 GOOD = {"db_id": "zoo", "query": "SELECT 1", "question": "One?"}
@@ -346,3 +347,64 @@ def test_missing_schemas_file(tmp_path: Path) -> None:
     (tmp_path / "train.json").write_text(json.dumps([GOOD]))
     with pytest.raises(SourceError, match=r"`schemas` must be a file .*but there is no .*none.json"):
         read_source(tmp_path, schemas=tmp_path / "none.json")
+
+
+def test_column_that_stands_twice_in_parquet(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    texts = pa.array(["SELECT 1"])
+    table = pa.Table.from_arrays([texts] * 4, names=["db_id", "query", "query", "question"])
+    parquet.write_table(table, tmp_path / "train.parquet")
+    with pytest.raises(SourceError, match=r"train\.parquet has the column 'query' twice"):
+        read_source(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_parquet_texts_of_any_kind(tmp_path: Path, kind: str) -> None:
+    import pyarrow as pa
+
+    column = pa.array(["a"], getattr(pa, kind)())
+    (tmp_path / "train.parquet").write_bytes(parquet_bytes(dict.fromkeys(GOOD, column), tmp_path))
+    assert len(read_source(tmp_path / "train.parquet").pairs["train"]) == 1
+
+
+def test_row_of_very_many_keys_with_one_twice(tmp_path: Path) -> None:
+    keys = ", ".join(f'"{number}": 1' for number in range(50_000))
+    (tmp_path / "train.json").write_text(f'[{{{keys}, "49999": 2}}]')
+    with pytest.raises(SourceError, match=r"row 0 .*'49999' stands twice"):
+        read_source(tmp_path)
+
+
+def test_folder_that_may_not_be_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path / "train_spider.json"))
+
+    monkeypatch.setattr(release_folder, "recognise", denied)
+    with pytest.raises(SourceError, match=r"cannot read .*train_spider.json: Permission denied"):
+        read_source(tmp_path)
+
+
+def test_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SourceError, match="cannot read nowhere: No such file"):
+        read_source("nowhere")
+
+
+def test_home_of_an_unknown_user() -> None:
+    with pytest.raises(SourceError, match="no such source: '~no-such-user/x'"):
+        read_source("~no-such-user/x")
+    with pytest.raises(SourceError, match="there is no ~no-such-user/x"):
+        read_source(schemas="~no-such-user/x")
+
+
+@pytest.mark.parametrize("value", [3, b"x", [], os])
+@pytest.mark.parametrize("name", ["source", "schemas"])
+def test_neither_name_nor_path(name: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=f"`{name}` must be a name or a path"):
+        read_source(**{name: value})
+    with pytest.raises(OptionError, match="`source` must be"):
+        read_source(None)  # type: ignore[arg-type]
