@@ -6,14 +6,15 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test lint bench lock clean
+.PHONY: help demo test test-models lint bench lock clean
 
 help:
 	@echo "make demo   build the dataset from the bundled corpus into demo/ and show three pairs"
 	@echo "make test   ruff, mypy and all tests"
+	@echo "make test-models   the tests of tokenizer and models, in an environment with torch (\$$(VENV)-models)"
 	@echo "make lint   ruff and mypy only"
 	@echo "make bench  the benchmarks, one after the other"
-	@echo "make lock   write requirements.lock anew (UPGRADE=--upgrade takes newer versions)"
+	@echo "make lock   write the two lock files anew (UPGRADE=--upgrade takes newer versions)"
 	@echo "make clean  remove what these targets and the tools leave behind"
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=folder the environment."
 
@@ -41,6 +42,16 @@ demo: $(VENV)/.demo
 test: lint
 	$(BIN)/python -m pytest
 
+# Apart from the other tests: torch takes gigabytes where only its CUDA build is offered.
+$(VENV)-models/.dev: pyproject.toml requirements-models.lock
+	$(PYTHON) -m venv $(VENV)-models
+	$(VENV)-models/bin/python -m pip --disable-pip-version-check -qq install --requirement requirements-models.lock
+	$(VENV)-models/bin/python -m pip --disable-pip-version-check -qq install --no-deps --editable .
+	@touch $@
+
+test-models: $(VENV)-models/.dev
+	$(VENV)-models/bin/python -m pytest tests/tokenization tests/models
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,7 +66,10 @@ lock: | $(BIN)/python
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-annotate $(UPGRADE) \
 	    --extra data --extra plots --extra dev --custom-compile-command 'make lock' \
 	    --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate $(UPGRADE) \
+	    --constraint requirements.lock --extra models --extra dev --custom-compile-command 'make lock' \
+	    --output-file requirements-models.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-models demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

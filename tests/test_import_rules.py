@@ -34,7 +34,7 @@ DOOR = f"{PACKAGE}.__main__"
 CONFINED: dict[str, set[str]] = {
     "torch": {
         f"{PACKAGE}.tokenization.collator", f"{PACKAGE}.models", "trainers",
-        "benchmarks.models", "benchmarks.opennmt_lstm",
+        "benchmarks.models", "benchmarks.peers.opennmt_lstm",
     },
     "datasets": {f"{PACKAGE}.dataset", "loading_script", "trainers", "metrics"},  # metrics: features
     "evaluate": {"metrics"},

@@ -160,7 +160,7 @@ class LSTMDecoder(nn.Module):
         state: DecoderState,
     ) -> _Steps:
         first = (state.hidden[None].contiguous(), state.cell[None].contiguous())
-        outputs, (hidden, cell) = self.lstm(self.input(embeddings), first)
+        outputs, (hidden, cell) = run_lstm(self.lstm, self.input(embeddings), first)
         found = [
             attend(outputs, key, memory.states, mask)
             for key, memory, mask in zip(state.keys, memories, masks, strict=True)
@@ -207,6 +207,18 @@ class LSTMDecoder(nn.Module):
 
 # Outputs, contexts, attentions, last hidden state, last cell.
 _Steps = tuple[torch.Tensor, torch.Tensor, tuple[torch.Tensor, ...], torch.Tensor, torch.Tensor]
+
+
+def run_lstm(
+    lstm: nn.LSTM, inputs: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None = None
+) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    """An LSTM over whole sequences; in its own precision on CPUs, where it refuses autocast's."""
+    if inputs.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
+        return lstm(inputs, state)  # type: ignore[no-any-return]
+    with torch.autocast("cpu", enabled=False):
+        dtype = lstm.weight_ih_l0.dtype
+        known = None if state is None else (state[0].to(dtype), state[1].to(dtype))
+        return lstm(inputs.to(dtype), known)  # type: ignore[no-any-return]
 
 
 def attend(

@@ -41,7 +41,8 @@ class SQLToTextOutput(ModelOutput):
 
     Attributes:
         loss: mean negative log-likelihood per target piece, if `labels` were given.
-        logits: of shape `(batch_size, target_length, vocab_size)`: log-probabilities, copying included.
+        logits: of shape `(batch_size, target_length, vocab_size)`: log-probabilities, copying included; None
+            in training with `labels`, where only the loss is needed.
         cache: the decoder's state after the last piece.
         cross_attentions: one tensor per attended stream, of shape `(batch_size, target_length,
             source_length)`, if `output_attentions`.

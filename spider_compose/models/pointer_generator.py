@@ -18,17 +18,44 @@ from spider_compose.models.configuration import SQLToTextConfig
 
 
 class PointerGeneratorOutput(NamedTuple):
-    """One distribution per step.
+    """One distribution per step, mixed when it is asked for, in single precision whatever autocast says.
 
     Attributes:
-        log_probs: of shape `(batch_size, target_length, vocab_size)`.
+        vocabulary: of shape `(batch_size, target_length, vocab_size)`: scores of generating.
         copy_attentions: of shape `(batch_size, target_length, source_length)`, or None without copying.
-        gate: of shape `(batch_size, target_length)`: probability of generating, or None without copying.
+        gate: of shape `(batch_size, target_length)`: score of generating against copying, or None with it.
+        source_ids: of shape `(batch_size, source_length)`.
     """
 
-    log_probs: torch.Tensor
-    copy_attentions: torch.Tensor | None = None
-    gate: torch.Tensor | None = None
+    vocabulary: torch.Tensor
+    copy_attentions: torch.Tensor | None
+    gate: torch.Tensor | None
+    source_ids: torch.Tensor
+
+    def log_probs(self) -> torch.Tensor:
+        """Of every piece, of shape `(batch_size, target_length, vocab_size)`."""
+        generated = F.log_softmax(self.vocabulary, dim=-1)
+        if self.copy_attentions is None or self.gate is None:
+            return generated
+        index = self.source_ids[:, None].expand_as(self.copy_attentions)
+        copied = torch.zeros_like(generated).scatter_add(2, index, self.copy_attentions)
+        return _mix(generated, copied, self.gate[..., None])
+
+    def label_log_probs(self, labels: torch.Tensor) -> torch.Tensor:
+        """Of one piece per step, of shape `(batch_size, target_length)`: all that a loss needs."""
+        generated = -F.cross_entropy(self.vocabulary.flatten(0, 1), labels.flatten(), reduction="none")
+        generated = generated.view(labels.shape)
+        if self.copy_attentions is None or self.gate is None:
+            return generated
+        matches = self.source_ids[:, None] == labels[..., None]
+        return _mix(generated, (self.copy_attentions * matches).sum(-1), self.gate)
+
+
+def _mix(generated: torch.Tensor, copied: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
+    """Logarithm of the mixture, of a log-probability and a probability."""
+    # A piece that the source lacks has probability 0; the smallest number keeps its logarithm finite.
+    logarithm = copied.clamp_min(torch.finfo(copied.dtype).tiny).log()
+    return torch.logaddexp(F.logsigmoid(gate) + generated, F.logsigmoid(-gate) + logarithm)
 
 
 class PointerGenerator(nn.Module):
@@ -71,25 +98,17 @@ class PointerGenerator(nn.Module):
             copy_mask: of the same shape; a row without a 1 always generates.
             coverage: of shape `(batch_size, target_length, source_length)`.
         """
-        # Probabilities are mixed in single precision, whatever autocast says.
-        from_vocabulary = F.log_softmax(self.vocabulary(hidden_states).float(), dim=-1)
+        vocabulary = self.vocabulary(hidden_states).float()
         if not self.copying:
-            return PointerGeneratorOutput(from_vocabulary)
+            return PointerGeneratorOutput(vocabulary, None, None, source_ids)
         inputs = torch.cat([hidden_states, embeddings], dim=-1)
         scores = torch.bmm(self.query(inputs), self.key(memory).transpose(1, 2)).float()
         if self.has_coverage:
             scores = scores + self.coverage(coverage)
         weights = torch.softmax(scores.masked_fill(copy_mask[:, None] == 0, -1e9), dim=-1)
-        gate = self.gate(inputs).float()
-        nothing_to_copy = ~copy_mask.bool().any(dim=-1)[:, None, None]
-        gate = gate.masked_fill(nothing_to_copy, 1e4)
-        index = source_ids[:, None].expand_as(weights)
-        copied = torch.zeros_like(from_vocabulary).scatter_add(2, index, weights)
-        # A piece that the source lacks has probability 0 here; the smallest number keeps its logarithm
-        # finite.
-        from_source = copied.clamp_min(torch.finfo(copied.dtype).tiny).log()
-        log_probs = torch.logaddexp(F.logsigmoid(gate) + from_vocabulary, F.logsigmoid(-gate) + from_source)
-        return PointerGeneratorOutput(log_probs, weights, gate.sigmoid()[..., 0])
+        nothing_to_copy = ~copy_mask.bool().any(dim=-1)[:, None]
+        gate = self.gate(inputs).float()[..., 0].masked_fill(nothing_to_copy, 1e4)
+        return PointerGeneratorOutput(vocabulary, weights, gate, source_ids)
 
 
 class CoverageWeight(nn.Module):
@@ -109,7 +128,7 @@ class CoverageWeight(nn.Module):
 
 
 def sequence_loss(
-    log_probs: torch.Tensor,
+    predicted: PointerGeneratorOutput,
     labels: torch.Tensor,
     label_smoothing: float = 0.0,
     num_items_in_batch: torch.Tensor | int | None = None,
@@ -117,14 +136,12 @@ def sequence_loss(
     """Negative log-likelihood per target piece.
 
     Args:
-        log_probs: of shape `(batch_size, target_length, vocab_size)`.
         labels: of shape `(batch_size, target_length)`; -100 is not counted.
         num_items_in_batch: pieces to divide by, where a step has several batches; else those counted here.
     """
     counted = labels != -100
-    targets = labels.clamp_min(0)[..., None]
-    losses = -log_probs.gather(-1, targets)[..., 0]
+    losses = -predicted.label_log_probs(labels.clamp_min(0))
     if label_smoothing:
-        losses = (1 - label_smoothing) * losses - label_smoothing * log_probs.mean(dim=-1)
+        losses = (1 - label_smoothing) * losses - label_smoothing * predicted.log_probs().mean(dim=-1)
     total = losses.masked_fill(~counted, 0.0).sum()
     return total / (counted.sum().clamp_min(1) if num_items_in_batch is None else num_items_in_batch)

@@ -136,16 +136,17 @@ class SQLToTextModel(SQLToTextGenerationMixin, Translation, PreTrainedModel):
         loss = None
         if labels is not None:
             smoothing = self.config.label_smoothing if self.training else 0.0
-            loss = sequence_loss(predicted.log_probs, labels, smoothing, num_items_in_batch)
+            loss = sequence_loss(predicted, labels, smoothing, num_items_in_batch)
         wants_cache = self.config.use_cache if use_cache is None else use_cache
         output = SQLToTextOutput(
             loss=loss,
-            logits=predicted.log_probs,
+            # A training step needs the loss alone; the whole distribution would cost a tenth of it.
+            logits=None if self.training and labels is not None else predicted.log_probs(),
             # In training a state would keep the whole graph alive.
             cache=decoded.state if wants_cache and labels is None else None,
             cross_attentions=decoded.attentions if output_attentions else None,
             copy_attentions=predicted.copy_attentions if output_attentions else None,
-            generation_gate=predicted.gate if output_attentions else None,
+            generation_gate=_probability(predicted.gate) if output_attentions else None,
             encoder_last_hidden_state=encoder_outputs.last_hidden_state,
         )
         return output.to_tuple() if return_dict is False else output
@@ -168,6 +169,10 @@ class SQLToTextModel(SQLToTextGenerationMixin, Translation, PreTrainedModel):
         inputs = labels.new_full(labels.shape, self.config.decoder_start_token_id)
         inputs[:, 1:] = labels[:, :-1]
         return inputs.masked_fill(inputs == -100, self.config.pad_token_id)
+
+
+def _probability(gate: torch.Tensor | None) -> torch.Tensor | None:
+    return None if gate is None else gate.sigmoid()
 
 
 def _memories(encoded: SQLToTextEncoderOutput) -> list[Memory]:

@@ -254,19 +254,15 @@ def test_relations_of_one_pair() -> None:
 
 
 def test_bilstm_adds_directions(make_model: Make, make_batch: Make) -> None:
-    """Not neighbouring features: the sum of a forward and a backward LSTM run apart."""
+    """Not neighbouring features: the sum of two LSTMs, one of which reads from the right."""
     model = make_model("bilstm")
     batch = make_batch(model, [3])
-    lstm, size = model.encoder.lstm, model.config.hidden_size
-    total = torch.zeros(1, batch["input_ids"].shape[1], size)
-    for suffix in ("", "_reverse"):
-        one = nn.LSTM(model.config.embedding_size, size, batch_first=True)
-        one.load_state_dict({key: getattr(lstm, f"{key}{suffix}") for key in one.state_dict()})
-        inputs = model.encoder.embed_tokens(batch["input_ids"])
-        states, _ = one(inputs.flip(1) if suffix else inputs)
-        total = total + (states.flip(1) if suffix else states)
+    inputs = model.encoder.embed_tokens(batch["input_ids"])
+    right, (right_last, _) = model.encoder.rightward[0](inputs)
+    left, (left_last, _) = model.encoder.leftward[0](inputs.flip(1))
     found = model.encoder(batch["input_ids"], batch["attention_mask"], batch["copy_mask"])
-    assert torch.allclose(found.last_hidden_state, total, atol=1e-5)
+    assert torch.allclose(found.last_hidden_state, right + left.flip(1), atol=1e-5)
+    assert torch.allclose(found.initial_hidden, (right_last + left_last)[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["abs", "rel", "rgt"])
@@ -291,12 +287,15 @@ def test_no_gradient_checkpointing_without_layers(name: str, make_model: Make) -
         make_model(name).activation_checkpointing_enable()
 
 
-@pytest.mark.parametrize("name", ["abs", "rel", "treelstm", "rgt"])
-def test_bfloat16_autocast(name: str, make_model: Make, make_batch: Make) -> None:
-    """Close to single precision; torch's LSTM has no bfloat16 on some CPUs, so BiLSTM is left out here."""
-    model = make_model(name, input_feeding=True)
+@pytest.mark.parametrize("input_feeding", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_bfloat16_autocast(name: str, input_feeding: bool, make_model: Make, make_batch: Make) -> None:
+    """Close to single precision, forward and backward."""
+    model = make_model(name, input_feeding=input_feeding)
     batch = make_batch(model, slice(0, 4))
     expected = model(**batch).loss
     with torch.autocast("cpu", torch.bfloat16):
         found = model(**batch).loss
     assert torch.isfinite(found) and torch.allclose(found.float(), expected, rtol=0.05)
+    found.backward()
+    assert all(torch.isfinite(value.grad).all() for value in model.parameters() if value.grad is not None)

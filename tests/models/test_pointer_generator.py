@@ -12,7 +12,7 @@ pytest.importorskip("transformers", reason="the extra `models` is not installed"
 
 import torch
 
-from spider_compose.models.pointer_generator import sequence_loss
+from spider_compose.models.pointer_generator import PointerGeneratorOutput, sequence_loss
 
 NAMES = ["bilstm", "abs", "rel", "treelstm", "rgt"]
 Make = Callable[..., Any]
@@ -60,11 +60,11 @@ def test_nothing_to_copy(name: str, make_model: Make, make_batch: Make) -> None:
     model = make_model(name).train()
     batch = make_batch(model, slice(0, 3))
     batch["copy_mask"] = torch.zeros_like(batch["copy_mask"])
-    output = model(**batch, output_attentions=True)
+    model.train()(**batch).loss.backward()
+    assert all(value.grad is None or torch.isfinite(value.grad).all() for value in model.parameters())
+    output = model.eval()(**batch, output_attentions=True)
     assert torch.allclose(output.generation_gate, torch.ones_like(output.generation_gate))
     assert torch.allclose(output.logits.exp().sum(-1), torch.ones(output.logits.shape[:2]), atol=1e-5)
-    output.loss.backward()
-    assert all(value.grad is None or torch.isfinite(value.grad).all() for value in model.parameters())
 
 
 def test_extreme_scores_stay_finite(make_model: Make, make_batch: Make) -> None:
@@ -74,9 +74,8 @@ def test_extreme_scores_stay_finite(make_model: Make, make_batch: Make) -> None:
     with torch.no_grad():
         model.pointer_generator.gate.bias.fill_(-200.0)
         model.pointer_generator.vocabulary.weight.mul_(500.0)
-    output = model(**batch)
-    assert torch.isfinite(output.logits).all()
-    output.loss.backward()
+    model(**batch).loss.backward()
+    assert torch.isfinite(model.eval()(**batch).logits).all()
     assert all(torch.isfinite(value.grad).all() for value in model.parameters() if value.grad is not None)
 
 
@@ -101,15 +100,37 @@ def test_without_copying(make_model: Make, make_batch: Make) -> None:
     assert not any(key.startswith("pointer_generator.query") for key in model.state_dict())
 
 
-def test_loss() -> None:
+def random_prediction(copying: bool) -> PointerGeneratorOutput:
+    weights, gate = torch.rand(2, 4, 3).softmax(-1), torch.randn(2, 4)
+    return PointerGeneratorOutput(
+        torch.randn(2, 4, 7),
+        weights if copying else None,
+        gate if copying else None,
+        torch.randint(0, 7, (2, 3)),
+    )
+
+
+@pytest.mark.parametrize("copying", [True, False])
+def test_loss(copying: bool) -> None:
     """Per counted piece; label smoothing as torch defines it; a step's total where the trainer gives it."""
-    log_probs = torch.randn(2, 4, 7).log_softmax(-1)
+    predicted = random_prediction(copying)
     labels = torch.tensor([[1, 2, 3, -100], [6, -100, -100, -100]])
     for smoothing in (0.0, 0.1):
         expected = torch.nn.functional.cross_entropy(
-            log_probs.flatten(0, 1), labels.flatten(), ignore_index=-100, label_smoothing=smoothing
+            predicted.log_probs().flatten(0, 1),
+            labels.flatten(),
+            ignore_index=-100,
+            label_smoothing=smoothing,
         )
-        assert torch.allclose(sequence_loss(log_probs, labels, smoothing), expected, atol=1e-6)
+        assert torch.allclose(sequence_loss(predicted, labels, smoothing), expected, atol=1e-5)
     assert torch.allclose(
-        sequence_loss(log_probs, labels, num_items_in_batch=8), sequence_loss(log_probs, labels) / 2
+        sequence_loss(predicted, labels, num_items_in_batch=8), sequence_loss(predicted, labels) / 2
     )
+
+
+def test_label_smoothing_is_for_training(make_model: Make, make_batch: Make) -> None:
+    plain, smooth = make_model("abs", dropout=0.0), make_model("abs", dropout=0.0, label_smoothing=0.2)
+    smooth.load_state_dict(plain.state_dict())
+    batch = make_batch(plain, slice(0, 4))
+    assert torch.equal(plain(**batch).loss, smooth(**batch).loss)
+    assert smooth.train()(**batch).loss > plain.train()(**batch).loss
