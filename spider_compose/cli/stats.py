@@ -196,10 +196,12 @@ def _from_source(arguments: argparse.Namespace) -> _Chosen:
 
 
 def _names(arguments: argparse.Namespace, known: Sequence[str], default: str) -> list[str]:
+    from spider_compose.dataset.configs import CONFIGS
     from spider_compose.errors import choose
 
     if arguments.all:
-        return list(known)
+        order = list(CONFIGS)
+        return sorted(known, key=lambda name: order.index(name) if name in order else -1)
     asked = (arguments.config or default).split(",")
     return list(dict.fromkeys(choose("config", name.strip(), known) for name in asked))
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,50 @@ from spider_compose.composition.build import BuildOptions
 
 REPOSITORY = Path(__file__).parents[2]
 TINY = REPOSITORY / "tests" / "fixtures" / "tiny_spider"
+
+
+VOID = {"meta", "input", "link", "br"}
+
+
+class Page(HTMLParser):
+    """Reads a page; fails where a tag is not closed in its place."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}  # by class or name of the innermost element that is asked for
+        self.questions: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "p" and dict(attrs).get("class") == "question":
+            self.questions.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(data)
+        if self.questions and "p" in self.open and self.tags_are_in_a_question():
+            self.questions[-1] += data
+
+    def tags_are_in_a_question(self) -> bool:
+        return next(attrs for tag, attrs in reversed(self.tags) if tag == "p").get("class") == "question"
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="session")
+def read_page() -> Callable[[str], Page]:
+    """Read a page; fails where a tag is not closed in its place."""
+    return Page
 
 
 @dataclass(frozen=True)
