@@ -69,6 +69,8 @@ FAULTS = [
     ("dialect_uncertain", "SELECT YEAR(d) FROM t", "auto"),
     ("cross_join", "SELECT a FROM t, u", "sqlite"),
     ("prose", "To answer, run this. SELECT a FROM t", "sqlite"),
+    ("prose", "SELECT a FROM t\n\nThis query returns all of them.", "sqlite"),
+    ("prose", "Here you are: SELECT a FROM t; it returns all.", "sqlite"),
     ("several_statements", "SELECT a FROM t; SELECT b FROM u", "sqlite"),
     ("integer_division", "SELECT COUNT(a) / COUNT(b) FROM t", "sqlite"),
     ("concatenated_columns", "SELECT a || ' ' || b FROM t", "sqlite"),

@@ -194,6 +194,7 @@ def test_install_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     written = Path(capsys.readouterr().out.strip())
     assert written.is_file() and len(written.parent.name) == 64
     # the place where `evaluate` looks for the metric named "stef"
-    assert written.parents[1].relative_to(tmp_path).as_posix() == "evaluate_modules/metrics/evaluate-metric--stef"
+    place = written.parents[1].relative_to(tmp_path).as_posix()
+    assert place == "evaluate_modules/metrics/evaluate-metric--stef"
     folders = [written.parent, *written.parent.parents][:4]
     assert all((folder / "__init__.py").is_file() for folder in folders)

@@ -189,12 +189,16 @@ def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The text, then what is left of it from its first SELECT or WITH on: agents talk before they answer."""
+    """The text, then parts of it from its first SELECT or WITH on: agents talk around their answers."""
     yield text
-    start = re.search(r"\b(?:SELECT|WITH\s+\w+\s+AS)\b", text)
-    if start and text[: start.start()].strip():
-        end = text.find(";", start.start())
-        yield _only(text, start.start(), end if end > 0 else len(text))
+    first = re.search(r"\b(?:SELECT|WITH\s+\w+\s+AS)\b", text)
+    if first is None:
+        return
+    start, talks = first.start(), bool(text[: first.start()].strip())
+    ends = [text.find(sign, start) for sign in (";", "\n\n")]
+    for end in dict.fromkeys(end for end in (*ends, len(text)) if end > 0):
+        if (talks or end < len(text)) and text[start:end].strip():
+            yield _only(text, start, end)
 
 
 def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
