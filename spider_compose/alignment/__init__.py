@@ -15,7 +15,7 @@ from spider_compose.errors import AlignmentError, choose
 from spider_compose.sql.clauses import Clause
 from spider_compose.sql.schema import Schema
 
-__all__ = ["ALIGNERS", "Alignment", "Word", "align"]
+__all__ = ["ALIGNERS", "Alignment", "Word", "align", "all_alignments", "clause_words"]
 
 
 def align(
@@ -40,11 +40,23 @@ def align(
     choose("aligner", aligner, ALIGNERS)
     if not words:
         raise AlignmentError("expected a question with words, but got none")
-    candidates = clause_words(clauses, schema, dialect)
+    return all_alignments(words, clause_words(clauses, schema, dialect))[aligner]
+
+
+def all_alignments(words: Sequence[Word], candidates: Sequence[ClauseWords]) -> dict[str, Alignment]:
+    """What each aligner finds, by name; each one's confidence looks at the other.
+
+    Args:
+        words: the question, at least one word.
+        candidates: the candidate words of each clause, see `clause_words`.
+    """
     found = {name: make(words, candidates) for name, make in ALIGNERS.items()}
-    (other,) = (one for name, one in found.items() if name != aligner)
-    sure = confidence(aligner, found[aligner], other, found["segment"].confidence or 0.0)
-    return replace(found[aligner], confidence=sure)
+    probability = found["segment"].confidence or 0.0
+    others = {"keyword": found["segment"], "segment": found["keyword"]}
+    return {
+        name: replace(one, confidence=confidence(name, one, others[name], probability))
+        for name, one in found.items()
+    }
 
 
 def _keyword(words: Sequence[Word], candidates: Sequence[ClauseWords]) -> Alignment:

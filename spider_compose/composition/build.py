@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import metadata
 from itertools import islice
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import spider_compose
-from spider_compose.alignment import ALIGNERS, Alignment, Word, align
+from spider_compose.alignment import ALIGNERS, Alignment, Word, all_alignments, clause_words
+from spider_compose.alignment.evidence import ClauseWords
 from spider_compose.alignment.words import model_version, read_words
 from spider_compose.composition.recombination import recombine
 from spider_compose.errors import AlignmentError, ClauseError, SourceError, SpiderComposeError, choose
@@ -117,6 +118,19 @@ class Analysis:
 
     pairs: Mapping[str, list[tuple[SourcePair, tuple[Clause, ...], tuple[Word, ...]]]]
     left_out: tuple[LeftOut, ...]
+    _found: dict[str, list[dict[str, Alignment]]] = field(default_factory=dict, init=False, repr=False)
+
+    def alignments(self, part: str, source: Source, dialect: str) -> list[dict[str, Alignment]]:
+        """What each aligner finds in each pair of a part, by name; nothing for a question without words."""
+        if part not in self._found:
+            known: dict[tuple[str, str], tuple[ClauseWords, ...]] = {}
+            self._found[part] = []
+            for pair, clauses, words in self.pairs[part]:
+                key = (pair.db_id, pair.query)
+                if key not in known:
+                    known[key] = clause_words(clauses, source.schema(pair.db_id), dialect)
+                self._found[part].append(all_alignments(words, known[key]) if words else {})
+        return self._found[part]
 
 
 def analyse(source: Source, options: BuildOptions = BuildOptions(), progress: bool = False) -> Analysis:
@@ -317,13 +331,13 @@ def _align_part(
     source: Source, part: str, analysis: Analysis, options: BuildOptions, left_out: list[LeftOut]
 ) -> list[dict[str, Any]]:
     rows = []
-    for pair, clauses, words in analysis.pairs[part]:
-        try:
-            found = align(words, clauses, source.schema(pair.db_id), options.aligner, options.dialect)
-        except AlignmentError as error:
+    found = analysis.alignments(part, source, options.dialect)
+    for (pair, clauses, words), by_aligner in zip(analysis.pairs[part], found, strict=True):
+        if by_aligner:
+            rows.append(alignment_row(pair, clauses, words, by_aligner[options.aligner]))
+        else:
+            error = AlignmentError("expected a question with words, but got none")
             _leave_out(pair, "the question cannot be aligned", error, options, left_out)
-            continue
-        rows.append(alignment_row(pair, clauses, words, found))
     return rows
 
 
