@@ -117,6 +117,8 @@ def measure(
     not_compared = {}
     for split in held_out:
         if not rows.get(split):
+            if split in rows:
+                not_compared[split] = "it has no rows"
             continue
         try:
             reports[split] = divergence_report(rows.get(TRAIN, []), rows[split], grammar, dialect)

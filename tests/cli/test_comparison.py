@@ -107,6 +107,12 @@ def test_best_held_out(rows: Rows, expected: tuple[str, ...]) -> None:
     assert best_held_out(rows) == expected
 
 
+def test_an_empty_part_is_told() -> None:
+    found = measure("half", config(train=["select a from t"], validation=["select a from t"], test=[]))
+    assert list(found.reports) == ["validation"]
+    assert dict(found.not_compared) == {"test": "it has no rows"}
+
+
 def test_without_held_out_rows_there_are_sizes_and_lengths() -> None:
     alone = measure("alone", config(train=["select a from t"]), held_out=())
     text = render([alone])
