@@ -260,7 +260,7 @@ def _numbers(one: LengthDistribution) -> list[str]:
 
 
 # The picture's own units; it is scaled to the width of its place.
-_WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE = 340, 170, 34, 20, 8
+_WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE = 340, 170, 42, 20, 8
 
 
 def _bars(parts: Mapping[str, LengthDistribution], labels: Sequence[str], top: float) -> Markup:
@@ -317,5 +317,5 @@ def _sources(measured: Sequence[Measured]) -> Markup:
         element("h2", "Sources"),
         element("ul", *(element("li", reference) for reference in _REFERENCES), class_="references"),
         element("h2", "Signatures"),
-        *(join(escape("\n"), element("h3", config.name), signature(config.signature)) for config in measured),
+        *(join("\n", signature(config.signature, config.name)) for config in measured),
     )

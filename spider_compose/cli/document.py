@@ -60,11 +60,11 @@ def facts(*pairs: tuple[str, str]) -> Markup:
     return element("dl", *items, class_="facts")
 
 
-def signature(text: str) -> Markup:
+def signature(text: str, name: str = "Signature") -> Markup:
     """A signature, folded away, one setting a line."""
     return element(
         "details",
-        element("summary", "Signature"),
+        element("summary", name),
         element("pre", text.replace("|", "\n")),
         class_="signature",
     )
