@@ -68,9 +68,8 @@ class Translation:
 class Translator:
     """A model with its tokenizer, called on SQL.
 
-    >>> translator = Translator.from_pretrained("path/of/a/model")  # doctest: +SKIP
-    >>> translator("SELECT count(*) FROM singer")  # doctest: +SKIP
-    'How many singers are there?'
+    translator = Translator.from_pretrained("path/of/a/model")
+    translator("SELECT count(*) FROM singer")       'How many singers are there?'
     """
 
     def __init__(self, model: SQLToTextModel, tokenizer: SQLTokenizer) -> None:

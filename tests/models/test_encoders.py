@@ -299,3 +299,21 @@ def test_bfloat16_autocast(name: str, input_feeding: bool, make_model: Make, mak
     assert torch.isfinite(found) and torch.allclose(found.float(), expected, rtol=0.05)
     found.backward()
     assert all(torch.isfinite(value.grad).all() for value in model.parameters() if value.grad is not None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_compiled(name: str, make_model: Make, make_batch: Make) -> None:
+    """The same loss and gradients through torch.compile, traced but without a C++ compiler."""
+    model = make_model(name, dropout=0.0).train()
+    batch = make_batch(model, slice(0, 4))
+    expected = model(**batch).loss
+    expected.backward()
+    gradients = {key: value.grad.clone() for key, value in model.named_parameters()}
+    model.zero_grad()
+    torch._dynamo.reset()
+    found = torch.compile(model, backend="aot_eager")(**batch).loss
+    found.backward()
+    assert torch.allclose(found, expected, atol=1e-5)
+    for key, value in model.named_parameters():
+        assert torch.allclose(value.grad, gradients[key], atol=1e-4), key
