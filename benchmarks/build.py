@@ -4,7 +4,7 @@
 
 Prints CPU seconds, the share of the whole, source pairs per second and the peak of memory. The stages are
 those of `spider_compose.composition.build`, one after the other over all rows; aligning is both aligners, as
-in every build. For the whole process, imports included, time `spider-compose build --source SOURCE --out DIR`.
+in every build. For the whole process, time `spider-compose build --source SOURCE --out DIR`.
 """
 
 from __future__ import annotations

@@ -41,6 +41,35 @@ _STEPS = """\
 4. Pairs of one and two clauses are training; those of three and more are validation where they come from the
    source's training part, test where they come from its validation part."""
 
+# Before and after, by what the text or query goes through once its words and clauses are chosen.
+_OPTIONS = """\
+| what | before | after |
+| --- | --- | --- |
+| `resolve_aliases` (on in `compose`, off in `compose_paper`): clauses without their FROM name tables | \
+`WHERE T2.year > 2014` | `WHERE concert.year > 2014` |
+| final mark kept (both aligners of a whole; `segment` in every part that begins the sentence) | \
+What are the names of singers | What are the names of singers? |
+| joining words (`joining_ids`) only where both clauses are there | and after 1955 | after 1955 |
+| superlatives go with ORDER BY alone, where GROUP BY shares its words | that has the most concerts? | \
+that has concerts? |
+| two clauses said as a pair share their lead | drivers the Chinese Grand Prix? | \
+drivers who participated in the Chinese Grand Prix? |
+
+A self join keeps its aliases, as does a nested query its own: their tables would not be told apart."""
+
+_SPLITS = """\
+The paper names template and TMCD splits without sizes of parts. Here the source's training part is split in
+three, by default 75 / 12.5 / 12.5 % (the signature has what was used):
+
+- template (Finegan-Dollak et al. 2018): templates in shuffled order are taken whole into training until the
+  next would pass its share, then into validation, then test; no template is in two parts.
+- TMCD (Shaw et al. 2021): the held-out part is divided by distinct query, alternating along SQL length, so
+  that validation and test are alike and share no query; every atom of both is in training.
+- length: the longest SQL is held out and divided like TMCD. random: by row.
+- `compose_no_overlap`: training pairs with any clause of the test split are left out. Clauses are the same
+  when their text is, with aliases resolved, case of words and white space folded, values kept; options
+  compare more strictly or without values."""
+
 _LIMITS = """\
 - The alignment is automatic. A fragment may lack a word or hold one too many; config `alignment` has the tags
   and intervals behind every pair.
@@ -77,6 +106,8 @@ def render_card(
         ("Use", _use(configs, files)),
         *([("Counts", _counts(build))] if build else []),
         ("How it was built", (f"{_STEPS}\n\n" if build else "") + _made_from(source, tables)),
+        *([("Texts and aliases", _OPTIONS)] if build else []),
+        *([("The splits", _SPLITS)] if any(_is_split(spec) for spec in configs) else []),
         ("Columns", _columns(configs)),
         ("Examples", _examples(tables[0])),
         ("Known limits", _LIMITS),
@@ -86,6 +117,10 @@ def render_card(
         f"{'##' if index else '#'} {title}\n\n{text}" for index, (title, text) in enumerate(sections)
     )
     return f"---\n{header}---\n\n{body}\n"
+
+
+def _is_split(spec: ConfigSpec) -> bool:
+    return spec.recipe not in ("compose", "alignment", "source")
 
 
 def _metadata(

@@ -43,7 +43,8 @@ _DB_ID = Column("db_id", "string", "name of the database")
 _CONFIDENCE = Column(
     "alignment_confidence",
     "float64",
-    "how far to trust the alignment of the source pair, 0 to 1: estimated share of words in the right clause",
+    "how far to trust the alignment of the source pair, 0 to 1: estimated share of words in the right "
+    "clause; null where whole pairs were taken and nothing was aligned",
 )
 
 PAIR_COLUMNS = (
@@ -52,7 +53,7 @@ PAIR_COLUMNS = (
     Column("query", "string", "SQL: the chosen clauses of the source query, in its order"),
     Column("question", "string", "text: the words of the source question that belong to these clauses"),
     Column("clause_types", ["string"], f"type of each clause in `query`: {_CLAUSE_TYPES}"),
-    Column("num_clauses", "int32", "number of clauses in `query`; 1 and 2 in train, 3 and more elsewhere"),
+    Column("num_clauses", "int32", "number of clauses in `query`"),
     _SOURCE_SPLIT,
     _SOURCE_ROW,
     Column("clause_subset", ["int32"], "indices of the chosen clauses in the source query, from 0, rising"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import spider_compose
 from spider_compose.composition.build import (
     Analysis,
     Build,
@@ -172,7 +173,8 @@ class Tables:
 
     def _source_signature(self) -> str:
         source = self.source
-        return f"source:{source.release or source.name}|fingerprint:{source.fingerprint[:16]}"
+        name, print_ = source.release or source.name, source.fingerprint[:16]
+        return f"source:{name}|fingerprint:{print_}|version:{spider_compose.__version__}"
 
     def _split(self, spec: ConfigSpec) -> ConfigTable:
         from spider_compose.splits import three_parts
