@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import sqlite3
 import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from spider_compose.alignment.quality import quality_report
 from spider_compose.composition.build import Build
 from spider_compose.dataset.configs import CONFIGS
 from spider_compose.dataset.tables import Tables
@@ -98,6 +102,79 @@ def reason(error: str, row: dict[str, object]) -> str:
             "ORDER BY of an operand, left without its left operand's own"
         ),
     }[error]
+
+
+# Floors under the figures of the README, on half of the validation databases: FINAL, exact and F3+ at least,
+# whole at most.
+GOLD = {"compose": (93.0, 78.0, 87.0, 2.0), "compose_paper": (88.0, 70.0, 82.0, 5.0)}
+
+
+@pytest.fixture(scope="module")
+def score(shared_path: Callable[[str], Path]) -> Callable[..., dict[str, float]]:
+    """Score alignment rows of the validation part, those of annotated questions."""
+    spec = importlib.util.spec_from_file_location("scorer", shared_path("gold/score_alignment.py"))
+    assert spec is not None and spec.loader is not None
+    scorer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(scorer)
+    lines = shared_path("gold/clause_alignment.jsonl").read_text(encoding="utf-8").splitlines()
+    gold = {line["source_id"]: line for line in map(json.loads, lines)}
+
+    def score(rows: list[dict[str, Any]]) -> dict[str, float]:
+        found = {
+            row["source_row"]: {
+                "tokens": row["tokens"],
+                "clauses": [
+                    {"type": kind, "token_ids": ids}
+                    for kind, ids in zip(row["clause_types"], row["clause_token_ids"], strict=True)
+                ],
+            }
+            for row in rows
+        }
+        figures: dict[str, float] = scorer.score([gold[row] for row in found if row in gold], found)
+        return figures
+
+    return score
+
+
+@pytest.mark.parametrize("config", COMPOSED)
+def test_alignment_against_human_annotations(
+    config: str, tables: Tables, score: Callable[..., dict[str, float]]
+) -> None:
+    figures = score(tables.build(CONFIGS[config]).alignments["validation"])
+    final, exact, f3, whole = GOLD[config]
+    assert (figures["questions"], figures["empty"]) == (512, 0)
+    assert figures["FINAL"] >= final and figures["exact"] >= exact and figures["F3+"] >= f3, figures
+    assert figures["whole"] <= whole, figures
+
+
+@pytest.mark.parametrize("config", COMPOSED)
+def test_the_least_sure_tenth_is_the_worst(
+    config: str, tables: Tables, shared_path: Callable[[str], Path], score: Callable[..., dict[str, float]]
+) -> None:
+    annotated = {
+        json.loads(line)["source_id"]
+        for line in shared_path("gold/clause_alignment.jsonl").read_text(encoding="utf-8").splitlines()
+        if json.loads(line)["segments"] > 1
+    }
+    rows = [
+        row
+        for row in tables.build(CONFIGS[config]).alignments["validation"]
+        if row["source_row"] in annotated and len(row["clause_types"]) > 1
+    ]
+    rows.sort(key=lambda row: row["alignment_confidence"])
+    size = len(rows) // 10
+    tenths = [score(rows[start : start + size])["FINAL"] for start in range(0, 10 * size, size)]
+    assert tenths[0] == min(tenths), tenths
+
+
+def test_texts_of_the_default_config_read_well(tables: Tables) -> None:
+    report = quality_report(tables.build(CONFIGS["compose"]))
+    assert report.pairs == 28_042
+    assert report.ends_in_function_word <= 0.02
+    assert report.unbalanced_quotes <= 0.002
+    assert report.starts_dangling <= 0.005
+    assert report.subset_equals_question <= 0.05
+    assert report.full_set_equals_question == 1.0
 
 
 def test_recombined_queries_run(tables: Tables, shared_path: Callable[[str], Path], tmp_path: Path) -> None:
