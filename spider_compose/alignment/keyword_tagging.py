@@ -106,8 +106,8 @@ def contested_words(tagging: Tagging) -> None:
         column = tagging.column(position)
         if tag == NO_TAG and max(column) > 0:
             claims = [clause for clause, value in enumerate(column) if value == max(column)]
-            before, after = tagging.nearest_tag(position, -1), tagging.nearest_tag(position, 1)
-            tagging.tags[position] = next((near for near in (before, after) if near in claims), claims[0])
+            nearest = (tagging.nearest_tag(position, step) for step in (-1, 1))
+            tagging.tags[position] = next((near for near in nearest if near in claims), claims[0])
 
 
 def quoted_values(tagging: Tagging) -> None:
@@ -139,8 +139,10 @@ def weak_words_between(tagging: Tagging) -> None:
     weak = EvidenceWeights().general
     for position in range(1, len(tagging.tags) - 1):
         tag = tagging.tags[position]
+        if tag == NO_TAG or tagging.evidence[tag][position] > weak:
+            continue
         before, after = tagging.nearest_tag(position, -1), tagging.nearest_tag(position, 1)
-        if tag != NO_TAG and before == after != tag and tagging.evidence[tag][position] <= weak:
+        if before == after != tag:
             tagging.tags[position] = before
 
 
