@@ -315,8 +315,15 @@ def throughput(corpus: Corpus, options: argparse.Namespace) -> None:
         config = preset(name, "small", vocab_size=size)
         models[name] = (config.source_form, model_class(config))
     torch.manual_seed(0)
-    feeding = MODELS["bilstm"][1](preset("bilstm", "small", vocab_size=size, input_feeding=True))
-    models["bilstm, input feeding"] = ("sequence", feeding)
+    # As the paper has it; then with the parts of OpenNMT-py: half the width per direction, no copying.
+    like = {"hidden_size": WIDTH // 2, "copying": False, "coverage": False}
+    for name, fields in {
+        "bilstm, input feeding": {"input_feeding": True},
+        "bilstm like OpenNMT-py": like,
+        "  with input feeding": {**like, "input_feeding": True},
+    }.items():
+        config = preset("bilstm", "small", vocab_size=size, **fields)
+        models[name] = ("sequence", MODELS["bilstm"][1](config))
     models |= {name: ("sequence", model) for name, model in peers(size).items()}
 
     def work_of(name: str) -> Callable[[], object]:

@@ -214,11 +214,11 @@ def run_lstm(
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
     """An LSTM over whole sequences; in its own precision on CPUs, where it refuses autocast's."""
     if inputs.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
-        return lstm(inputs, state)  # type: ignore[no-any-return]
+        return lstm(inputs, state)
     with torch.autocast("cpu", enabled=False):
         dtype = lstm.weight_ih_l0.dtype
         known = None if state is None else (state[0].to(dtype), state[1].to(dtype))
-        return lstm(inputs.to(dtype), known)  # type: ignore[no-any-return]
+        return lstm(inputs.to(dtype), known)
 
 
 def attend(
