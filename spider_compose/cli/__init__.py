@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: arguments after the program's name; None for those of the process.
     """
-    _survive_any_encoding()
+    _survive_any_output()
     try:
         arguments = _parser().parse_args(argv)
         code: int = arguments.run(arguments)
@@ -45,9 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("spider-compose: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still in the buffer must not raise again when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_what_is_left()
         return NO_READER
+    except OSError as error:  # standard output on a full disk, say
+        print(f"spider-compose: {visible(str(error))}", file=sys.stderr)
+        _drop_what_is_left()
+        return BAD_INPUT
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,8 +66,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _survive_any_encoding() -> None:
-    """Questions hold any character: where the output lacks it, its escape is written."""
+def _drop_what_is_left() -> None:
+    """What is still in the buffer must not raise again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _survive_any_output() -> None:
+    """Questions hold any character: where the output lacks it, its escape is written.
+
+    Where a stream is closed (`>&-`), what is written goes nowhere.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program runs)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import spider_compose
@@ -174,7 +175,11 @@ class Tables:
     def _source_signature(self) -> str:
         source = self.source
         name, print_ = source.release or source.name, source.fingerprint[:16]
-        return f"source:{name}|fingerprint:{print_}|version:{spider_compose.__version__}"
+        dialect = CONFIGS[DEFAULT_CONFIG].build_options(self.given).dialect
+        return (
+            f"source:{name}|fingerprint:{print_}|dialect:{dialect}|sqlglot:{metadata.version('sqlglot')}"
+            f"|version:{spider_compose.__version__}"
+        )
 
     def _split(self, spec: ConfigSpec) -> ConfigTable:
         from spider_compose.splits import three_parts
@@ -226,11 +231,12 @@ def table_settings(
 ) -> dict[str, Any]:
     """Everything that moves a config's rows besides the code, without making them."""
     options = spec.build_options(given)
+    cutting = {"dialect": options.dialect, "sqlglot": metadata.version("sqlglot")}  # queries into clauses
     if spec.recipe == "source":
-        return {"dialect": options.dialect}
+        return cutting
     if spec.recipe in ("compose", "alignment"):
         return {"build": signature(source, options)}
-    moved = {**vars(splits), "dialect": options.dialect}
+    moved = {**vars(splits), **cutting}
     return {**moved, "build": signature(source, options)} if spec.recipe == "no_overlap" else moved
 
 

@@ -171,6 +171,35 @@ def test_a_reader_that_leaves_is_no_error(tiny_folder: Path) -> None:
     assert (run.returncode, run.stderr) == (141, "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_full_disk_is_one_message(tiny_folder: Path) -> None:
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "spider_compose", "inspect", str(tiny_folder)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 2
+    assert run.stderr.splitlines()[-1] == "spider-compose: [Errno 28] No space left on device"
+    assert "Traceback" not in run.stderr and "Exception ignored" not in run.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(("source", "code"), [("good", 0), ("nowhere", 2)])
+def test_closed_streams(tiny_folder: Path, closed: str, source: str, code: int) -> None:
+    name = tiny_folder if source == "good" else source
+    run = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m spider_compose inspect "$1" {closed}', sys.executable, str(name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, "Traceback" in run.stderr) == (code, False)
+
+
 def test_python_minus_m() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "spider_compose", "--version"], capture_output=True, text=True, check=True

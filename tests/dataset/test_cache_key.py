@@ -15,6 +15,7 @@ from datasets import load_dataset_builder
 import spider_compose
 from spider_compose.composition import build as build_module
 from spider_compose.dataset import cache_key as cache_key_module
+from spider_compose.dataset.configs import CONFIGS
 
 
 def key(source: Path, config: str = "compose_paper", **options: Any) -> str:
@@ -62,6 +63,16 @@ def test_versions_move_the_key(package: str, corpus: Path, monkeypatch: pytest.M
     before, version = key(corpus), metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "0.0.1" if name == package else version(name))
     assert key(corpus) != before
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_parser_moves_the_key_of_every_config(
+    config: str, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of whole pairs: their columns name their clauses."""
+    before, version = key(corpus, config), metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "0.0.1" if name == "sqlglot" else version(name))
+    assert key(corpus, config) != before
 
 
 def test_our_version_moves_the_key(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

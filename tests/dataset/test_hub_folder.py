@@ -149,6 +149,14 @@ def _broken_signature(folder: Path) -> None:
     (folder / SIGNATURE_FILE).write_text("{")
 
 
+def _deep_signature(folder: Path) -> None:
+    (folder / SIGNATURE_FILE).write_text("[" * 100_000)
+
+
+def _signature_of_other_types(folder: Path) -> None:
+    (folder / SIGNATURE_FILE).write_text(json.dumps({"format": hub_folder.FORMAT, "files": [1]}))
+
+
 def _other_program(folder: Path) -> None:
     (folder / SIGNATURE_FILE).write_text('{"format": "another", "files": {}}')
 
@@ -169,6 +177,8 @@ def _removed(folder: Path) -> None:
 REFUSED = {
     "foreign": (_foreign, "was not written by SpiderCompose"),
     "broken signature": (_broken_signature, "was not written by SpiderCompose"),
+    "deep signature": (_deep_signature, "was not written by SpiderCompose"),
+    "signature of other types": (_signature_of_other_types, "was not written by SpiderCompose"),
     "other program": (_other_program, "was not written by SpiderCompose"),
     "file added": (_added, "has changed since it was written: notes.txt"),
     "file edited": (_edited, "has changed since it was written: README.md"),
