@@ -42,7 +42,7 @@ _SYNONYMS = {
 }
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word's comparable form: lower case, without accents and plural endings.
 
@@ -62,7 +62,7 @@ def stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def name_words(name: str) -> tuple[str, ...]:
     """The stems of an identifier, cut at underscores, case changes and digits.
 
@@ -72,7 +72,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(stem(part) for part in _PARTS.findall(name))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def meets(one: str, other: str) -> bool:
     """Whether two stems may name the same thing: equal, a known pair, an abbreviation, one inside the other.
 
@@ -102,7 +102,7 @@ def _is_abbreviation(short: str, long: str) -> bool:
     )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def fold_value(text: str) -> str:
     """A literal in comparable form: case and white space folded, numbers without grouping or trailing zeros.
 

@@ -201,11 +201,14 @@ class Scorer:
 
     def _batch(self, batch: list[Mapping[str, Any]]) -> Iterator[Explained]:
         checked = [_row(row, self.rules.dialect) for row in batch]
-        docs = self._docs(row for row in checked if isinstance(row, Row))
-        read: list[Result | tuple[Row, Pair, Enrichment | None]] = []
         specs: dict[tuple[str, str], Specification] = {}
-        for row in checked:
-            read.append(row if isinstance(row, Result) else self._read_safely(row, docs, specs))
+        # spaCy keeps every word it ever read, but for those of a memory zone.
+        with load_model(self.spacy_model).memory_zone():
+            docs = self._docs(row for row in checked if isinstance(row, Row))
+            read = [
+                row if isinstance(row, Result) else self._read_safely(row, docs, specs) for row in checked
+            ]
+            del docs
         pairs = [item for item in read if not isinstance(item, Result)]
         requests = [Request(row.question, row.enriched_question, row.sql, pair) for row, pair, _ in pairs]
         judgements = iter(self._judge.judge(requests))
