@@ -130,12 +130,9 @@ def split_clauses(query: str, dialect: str = "sqlite") -> tuple[Clause, ...]:
     """
     engine = sql_dialect(dialect)
     tokens, tree = parse_query(query, engine)
-    kinds = {token.token_type.name for token in tokens}
-    if "PIPE_GT" in kinds:
-        raise ClauseError("pipe syntax (|>) has no clauses that stand alone. Write the query as one SELECT.")
     keywords = _keywords(tokens, tree)
     operations = [kind for kind, _ in keywords if kind in SET_OPERATIONS]
-    expected = _expected_types(tree, operations, "TOP" in kinds)
+    expected = _expected_types(tree, operations, any(token.token_type.name == "TOP" for token in tokens))
     starts = _clause_starts(keywords, expected)
     found = [kind for kind, _ in starts]
     if found != expected:
@@ -187,6 +184,11 @@ def parse_query(query: str, engine: Dialect, *, fragment: bool = False) -> tuple
             if depth > MAX_DEPTH:
                 raise ClauseError(
                     f"expected brackets at most {MAX_DEPTH} deep; deeper at character {token.start}",
+                    token.start,
+                )
+            if token.token_type.name == "PIPE_GT":  # sqlglot's time for it is exponential, too
+                raise ClauseError(
+                    "pipe syntax (|>) has no clauses that stand alone. Write the query as one SELECT.",
                     token.start,
                 )
         opener = _OPENERS.get(tokens[0].token_type.name) if fragment and tokens else None
