@@ -6,7 +6,7 @@ for correlated queries; an alias of one SELECT is never seen by its neighbour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from spider_compose.sql.schema import Schema, readable_name
@@ -40,12 +40,14 @@ class Scope:
         tables: by alias (or by name where there is no alias), lower case, in the order of FROM.
         items: by alias, lower case: the expression that a SELECT item gives a name to.
         parent: the scope of the query around.
+        items_first: whether an item's alias hides a column of its name, as in ORDER BY.
     """
 
     schema: Schema | None = None
     parent: Scope | None = None
     tables: dict[str, TableReference] = field(default_factory=dict)
     items: dict[str, exp.Expr] = field(default_factory=dict)
+    items_first: bool = False
 
     def add_table(self, source: exp.Expr) -> TableReference:
         """Take in one source of FROM: a table, or a derived table with an alias."""
@@ -99,13 +101,18 @@ class Scope:
         return None
 
     def item(self, name: str) -> exp.Expr | None:
-        """The SELECT item that has this alias, unless a column of the tables has the same name."""
+        """The SELECT item that has this alias, if the alias holds here."""
         found = self.items.get(name.lower())
-        return found if found is not None and self._holder(name.lower()) is None else None
+        hidden = not self.items_first and self._holder(name.lower()) is not None
+        return None if hidden else found
+
+    def of_order(self) -> Scope:
+        """The same names in ORDER BY."""
+        return replace(self, items_first=True)
 
     def without_items(self) -> Scope:
         """The same tables for places where SELECT's aliases do not hold yet: SELECT itself, FROM, WHERE."""
-        return Scope(self.schema, self.parent, self.tables)
+        return replace(self, items={})
 
     def is_column(self, name: str) -> bool:
         """Whether the schema, or an item's alias, has this name; with no schema anything may be a column."""

@@ -280,7 +280,7 @@ class _Builder:
             if not clause:
                 continue
             if label:
-                names = scope.without_items() if label == "where" else scope
+                names = {"where": scope.without_items(), "order by": scope.of_order()}.get(label, scope)
                 parts.append(_Branch(label, "clause", self.pending(_clause_parts(clause), names)))
             else:
                 nodes = clause if isinstance(clause, list) else [clause]

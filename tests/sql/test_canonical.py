@@ -42,6 +42,8 @@ TEXTS = [
         "SELECT p.a FROM p AS p JOIN f ON p.a = f.a JOIN p AS q ON q.a = f.b",
         "select p . a from p join f join p 2 on p . a = f . a and p 2 . a = f . b",
     ),
+    ("SELECT a + 1 AS a FROM t WHERE a = 1", "select t . a + 1 from t where t . a = 1"),
+    ("SELECT a + 1 AS a FROM t ORDER BY a", "select t . a + 1 from t order by t . a + 1 asc"),
     ("SELECT a FROM t LEFT JOIN u", "select a from t left join u"),
     ("SELECT round(t.a, 2) FROM t", "select round ( t . a , 2 ) from t"),
 ]

@@ -104,7 +104,11 @@ TREES = [
     ),
     (
         "SELECT age + 1 AS age FROM animal ORDER BY age",
-        "root(select(+(column(age), 1)), from(table(animal)), order by(column(age), asc))",
+        "root(select(+(column(age), 1)), from(table(animal)), order by(+(column(age), 1), asc))",
+    ),
+    (
+        "SELECT age + 1 AS age FROM animal GROUP BY age",
+        "root(select(+(column(age), 1)), from(table(animal)), group by(column(age)))",
     ),
     # Clauses without their SELECT.
     ("WHERE t2.age = 3", "root(where(=(column(age), 3)))"),
@@ -144,6 +148,16 @@ def test_columns_know_their_table() -> None:
         ("animal", "id", "animal"),
         ("keeper", "animalid", "zoo keeper"),
     ]
+
+
+def test_correlated_queries_see_the_tables_around_them() -> None:
+    query = (
+        "SELECT nm FROM animal AS a WHERE EXISTS (SELECT day FROM keeper AS k WHERE a.id = k.id AND age > 1)"
+    )
+    columns = [(node.table, node.column) for node in build_tree(query, ZOO).nodes if node.type == "column"]
+    assert columns == [
+        ("animal", "nm"), ("keeper", "day"), ("animal", "id"), ("keeper", "id"), ("animal", "age"),
+    ]  # fmt: skip
 
 
 def test_a_column_alone_is_found_by_the_schema() -> None:
