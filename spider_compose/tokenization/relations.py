@@ -110,5 +110,4 @@ def lowest_common_ancestors(spans: npt.NDArray[np.int64], num_leaves: int) -> np
     for position, (start, end) in enumerate(spans.tolist()):
         # A parent stands before its children, so the deepest node writes last.
         ancestors[start:end, start:end] = position
-    # A sibling leaf between two subtrees is under the parent only, and so is its pair with itself.
     return ancestors

@@ -166,14 +166,7 @@ class SQLTokenizer(PreTrainedTokenizerFast):
         """
         choose("form", form, FORMS)
         tree = build_tree(sql, schema, dialect)
-        features = self._sequence(tree) if form == "sequence" else self._tree(tree, schema)
-        if len(features["input_ids"]) >= self.max_source_length:
-            logger.warning(
-                "a source was cut to %d pieces (`max_source_length`); it starts with %r",
-                self.max_source_length,
-                sql[:60],
-            )
-        return features
+        return self._sequence(tree) if form == "sequence" else self._tree(tree, schema)
 
     def encode_pair(
         self,
@@ -196,13 +189,22 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             pieces = self.pieces(word.text)
             ids += pieces
             copyable += [word.copyable] * len(pieces)
-            if len(ids) >= self.max_source_length:
+            if len(ids) > self.max_source_length:
+                self._warn_of_cut(ids)
                 break
         limit = self.max_source_length
         return {
             "input_ids": np.array(ids[:limit], np.int64),
             "copy_mask": np.array(copyable[:limit], np.int8),
         }
+
+    def _warn_of_cut(self, ids: Sequence[int]) -> None:
+        logger.warning(
+            "a source was cut to %d pieces or %d structural nodes; it starts with %r",
+            self.max_source_length,
+            MAX_STRUCTURES,
+            self.decode(ids[:12]),
+        )
 
     def _tree(self, tree: Tree, schema: Schema | None) -> Features:
         places: list[int] = []  # position of each node among the structures, or -1
@@ -226,9 +228,11 @@ class SQLTokenizer(PreTrainedTokenizerFast):
                 first_leaves.append(len(leaves))
             else:
                 break
-            if len(leaves) >= self.max_source_length:
-                leaves = leaves[: self.max_source_length]
+            if len(leaves) > self.max_source_length:
                 break
+        if len(places) < len(tree.nodes) or len(leaves) > self.max_source_length:
+            self._warn_of_cut([piece for piece, *_ in leaves])
+            leaves = leaves[: self.max_source_length]
         pieces, copyable, types, leaf_parents = (np.array(column) for column in zip(*leaves, strict=True))
         ends, last_leaves, heights = _extents(parents, leaf_parents.tolist(), len(leaves))
         spans = np.array([first_leaves, last_leaves]).T

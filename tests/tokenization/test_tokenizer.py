@@ -98,6 +98,17 @@ def test_long_sources_are_cut_with_a_warning(form: str, caplog: pytest.LogCaptur
         assert features["structure_spans"].max() <= len(features["input_ids"])
 
 
+@pytest.mark.parametrize("form", ["sequence", "tree"])
+def test_sources_of_just_the_length_are_whole(form: str, caplog: pytest.LogCaptureFixture) -> None:
+    query = "SELECT a FROM t WHERE b = 1"
+    length = len(TOKENIZER.encode_sql(query, form=form)["input_ids"])
+    for limit in (length, length - 1):
+        tokenizer = SQLTokenizer.train(PAIRS, vocab_size=340, max_source_length=limit)
+        caplog.clear()
+        assert len(tokenizer.encode_sql(query, form=form)["input_ids"]) == limit
+        assert bool(caplog.records) == (limit < length)
+
+
 BAD = [
     ({"sql": ""}, ClauseError, "empty"),
     ({"sql": "how many singers are there"}, ClauseError, "expected one query"),
