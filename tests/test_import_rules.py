@@ -33,8 +33,11 @@ DOOR = f"{PACKAGE}.__main__"
 # Heavy or framework libraries, and the only places that know them (module names and their children).
 CONFINED: dict[str, set[str]] = {
     "torch": {
-        f"{PACKAGE}.tokenization.collator", f"{PACKAGE}.models", "trainers",
-        "benchmarks.models", "benchmarks.peers.opennmt_lstm",
+        f"{PACKAGE}.tokenization.collator",
+        f"{PACKAGE}.models",
+        "trainers",
+        "benchmarks.models",
+        "benchmarks.peers.opennmt_lstm",
     },
     "datasets": {f"{PACKAGE}.dataset", "loading_script", "trainers", "metrics"},  # metrics: features
     "evaluate": {"metrics"},
