@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 
 from spider_compose.alignment.records import Alignment
 
@@ -29,14 +30,14 @@ CALIBRATION: Mapping[str, tuple[tuple[float, float], ...]] = {
 
 
 def confidence(aligner: str, found: Alignment, other: Alignment, probability: float) -> float:
-    """The calibrated confidence of an alignment, 0 to 1.
+    """The calibrated confidence of an alignment, 0 to 1, in steps of 0.0001.
 
     Args:
         aligner: the name of the aligner that found it, a key of `CALIBRATION`.
         other: what the other aligner found.
         probability: of the best segmentation, 0 to 1.
     """
-    return between(CALIBRATION[aligner], sign(found, other, probability))
+    return round(between(CALIBRATION[aligner], sign(found, other, probability)), 4)
 
 
 def sign(found: Alignment, other: Alignment, probability: float) -> float:
@@ -51,7 +52,7 @@ def agreement(first: Alignment, second: Alignment) -> float:
     for one, two in zip(first.clause_token_ids, second.clause_token_ids, strict=True):
         shared = len(set(one) & set(two))
         shares.append(2 * shared / (len(one) + len(two)) if one or two else 1.0)
-    return sum(shares) / len(shares)
+    return fsum(shares) / len(shares)  # `sum` rounds differently since Python 3.12
 
 
 def between(points: Sequence[tuple[float, float]], value: float) -> float:

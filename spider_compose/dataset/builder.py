@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from os import PathLike
@@ -230,5 +229,8 @@ def _check_arguments(arguments: dict[str, Any]) -> None:
 
 
 def _report(left_out: Iterable[LeftOut]) -> None:
-    for reason, count in sorted(Counter(row.reason for row in left_out).items()):
-        _logger.warning("%d source rows left out: %s", count, reason)
+    by_reason: dict[str, list[LeftOut]] = {}
+    for row in left_out:
+        by_reason.setdefault(row.reason, []).append(row)
+    for reason, rows in sorted(by_reason.items()):
+        _logger.warning("source rows left out: %d, %s. The first: %s", len(rows), reason, rows[0].detail)

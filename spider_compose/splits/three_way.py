@@ -42,6 +42,9 @@ class Fractions:
     validation: float = 0.125
     test: float = 0.125
 
+    def __str__(self) -> str:
+        return " / ".join(f"{100 * share:g}" for share in (self.train, self.validation, self.test))
+
     def __post_init__(self) -> None:
         shares = {"train": self.train, "validation": self.validation, "test": self.test}
         for name, share in shares.items():
@@ -86,7 +89,7 @@ def three_parts(
     train_size = round(total * fractions.train)
     validation_size = round(total * fractions.validation)
     if min(train_size, validation_size, total - train_size - validation_size) < 1:
-        raise SourceError(f"{total} rows are too few for three parts of {fractions}")
+        raise SourceError(f"{total} rows are too few for three parts of {fractions} %")
     two: SplitRows
     parts: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     if split == "template":

@@ -60,3 +60,10 @@ def test_agreement_raises_confidence(aligner: str) -> None:
     assert confidence(aligner, found, found, 0.5) > confidence(aligner, found, other, 0.5) > 0.0
     assert confidence(aligner, found, other, 0.9) >= confidence(aligner, found, other, 0.1)
     assert confidence(aligner, found, found, 1.0) == 1.0
+
+
+def test_confidence_is_rounded_so_that_all_versions_of_python_agree() -> None:
+    found = alignment((0, 1, 2), (3, 4, 5))
+    for split in range(1, 6):
+        sure = confidence("segment", found, alignment(tuple(range(split)), tuple(range(split, 6))), 0.3)
+        assert sure == round(sure, 4)

@@ -136,7 +136,7 @@ def test_rows_left_out_are_named(
     corpus = _corpus(tiny, tmp_path, query="SELECT FROM WHERE (")
     with caplog.at_level(logging.WARNING):
         load_dataset("spider_compose", source=str(corpus), cache_dir=cache)
-    assert "1 source rows left out: the query cannot be cut into clauses" in caplog.text
+    assert "left out: 1, the query cannot be cut into clauses. The first: train row 0 (" in caplog.text
 
 
 def test_a_split_without_rows_is_left_out(
