@@ -86,7 +86,7 @@ def score(aligner: Aligner, rows: Iterable[Row]) -> dict[str, float]:
 
 
 def first_cut(words: Sequence[Word], candidates: Sequence[ClauseWords]) -> Alignment:
-    """What any aligner must beat: SELECT up to the first wh-word or preposition but "of", the rest behind it."""
+    """What any aligner must beat: SELECT up to the first wh-word or preposition but "of", the rest behind."""
     opening = {"IN", "TO", "WDT", "WP", "WP$", "WRB"}
     places = range(2, len(words))  # "What", "In what" open the question itself
     cut = next(

@@ -29,8 +29,9 @@ _PAPER = """\
 The method is that of Chen et al. 2024, *Combinatorial Generalization Ability Evaluation Method of
 SQL-to-text Model*, Computer Engineering 50(3), 326-335,
 [doi:10.19678/j.issn.1000-3428.0067251](https://doi.org/10.19678/j.issn.1000-3428.0067251); "the paper"
-below. Experiment 1 there trains on all training pairs, experiment 2 on those without a clause of the test set. Built
-by the Python package SpiderCompose, whose version is in the signatures. Please cite the paper and the source."""
+below. Experiment 1 there trains on all training pairs, experiment 2 on those without a clause of the test
+set. Built by the Python package SpiderCompose, whose version is in the signatures. Please cite the paper and
+the source."""
 
 _INTRODUCTION = """\
 Pairs of SQL and English text for measuring how well SQL-to-text models generalise to compositions that they
