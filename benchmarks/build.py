@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from spider_compose.alignment.words import read_words
 from spider_compose.composition.build import analyse, build
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG
 from spider_compose.dataset.hub_folder import write_hub_folder
@@ -45,8 +46,8 @@ def main() -> None:
     stage("load the spaCy model", load_model)
     tables = Tables(source)
     spec = CONFIGS[DEFAULT_CONFIG]
-    analysis = stage("lemmas and tags", lambda: analyse(source))
-    stage("align", lambda: [analysis.alignments(part, source, "sqlite") for part in source.pairs])
+    stage("lemmas and tags", lambda: list(read_words(pair.question for pair in pairs)))
+    analysis = stage("the same, and align", lambda: analyse(source))
     made = stage("recombine", lambda: build(source, spec.build_options(), analysis=analysis))
     tables = Tables(source)
     for name in ("spider_template", "spider_tmcd"):

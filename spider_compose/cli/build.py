@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -60,6 +61,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="configs to write beside the pairs, their alignments and the source: 'all', 'none', or names "
         "such as spider_tmcd,compose_paper (default: all, or none if the aligner or its aliases are chosen)",
     )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="processes that share the work, with the same result (default: one per core, here %(default)s)",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_source_flags(parser)
     add_build_flags(parser)
@@ -78,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = check_target(arguments.out, force=arguments.force)
     seconds: dict[str, float] = {}
     source = timed(seconds, "read", lambda: source_of(arguments))
-    tables = Tables(source, given, progress=True)
+    tables = Tables(source, given, progress=True, workers=arguments.workers)
     built = timed(seconds, "align and recombine", lambda: tables.build(spec))
     if arguments.strict and built.left_out:
         return _refuse(built.left_out)

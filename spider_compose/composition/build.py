@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from itertools import islice
@@ -20,9 +20,11 @@ from typing import Any
 import spider_compose
 from spider_compose.alignment import ALIGNERS, Alignment, Word, all_alignments, clause_words
 from spider_compose.alignment.evidence import ClauseWords
-from spider_compose.alignment.words import model_version, read_words
+from spider_compose.alignment.words import read_words
+from spider_compose.composition.processes import in_order
 from spider_compose.composition.recombination import recombine
 from spider_compose.errors import AlignmentError, ClauseError, SourceError, SpiderComposeError, choose
+from spider_compose.language import BATCH_SIZE, load_model, model_version
 from spider_compose.source.records import LeftOut, Source, SourcePair
 from spider_compose.sql.aliases import resolve_aliases
 from spider_compose.sql.clauses import Clause, join_clauses, split_clauses, sql_dialect
@@ -108,39 +110,43 @@ class Build:
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """A source's pairs with their clauses and words: what every aligner starts from.
+class AnalysedPair:
+    """A source pair as every build starts from it.
 
     Attributes:
-        pairs: by part of the source, (pair, its clauses, the words of its question) of each usable pair.
+        clauses: of its query.
+        words: of its question.
+        alignments: what each aligner finds, by name; nothing where the question has no words.
+    """
+
+    pair: SourcePair
+    clauses: tuple[Clause, ...]
+    words: tuple[Word, ...]
+    alignments: Mapping[str, Alignment]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A source, read and aligned by all aligners; builds that differ in their aligner share it.
+
+    Attributes:
+        pairs: the usable pairs by part of the source.
         left_out: rows of the source that could not be used so far, those of reading included.
     """
 
-    pairs: Mapping[str, list[tuple[SourcePair, tuple[Clause, ...], tuple[Word, ...]]]]
+    pairs: Mapping[str, list[AnalysedPair]]
     left_out: tuple[LeftOut, ...]
-    _found: dict[str, list[dict[str, Alignment]]] = field(default_factory=dict, init=False, repr=False)
-
-    def alignments(self, part: str, source: Source, dialect: str) -> list[dict[str, Alignment]]:
-        """What each aligner finds in each pair of a part, by name; nothing for a question without words."""
-        if part not in self._found:
-            known: dict[tuple[str, str], tuple[ClauseWords, ...]] = {}
-            self._found[part] = []
-            for pair, clauses, words in self.pairs[part]:
-                key = (pair.db_id, pair.query)
-                if key not in known:
-                    known[key] = clause_words(clauses, source.schema(pair.db_id), dialect)
-                self._found[part].append(all_alignments(words, known[key]) if words else {})
-        return self._found[part]
 
 
-def analyse(source: Source, options: BuildOptions = BuildOptions(), progress: bool = False) -> Analysis:
-    """Cut the queries into clauses and read the words of the questions.
-
-    Builds that differ in their aligner alone can share the result.
+def analyse(
+    source: Source, options: BuildOptions = BuildOptions(), progress: bool = False, workers: int = 1
+) -> Analysis:
+    """Cut the queries into clauses, read the words of the questions and align them.
 
     Args:
         options: its `dialect`, `spacy_model` and `strict` count.
         progress: show progress bars where standard error is a terminal.
+        workers: processes that share the work, where the system can fork; they move no row.
 
     Raises:
         SourceError: `options.strict`, and a query cannot be cut.
@@ -155,10 +161,42 @@ def analyse(source: Source, options: BuildOptions = BuildOptions(), progress: bo
                 usable.append((pair, split_clauses(pair.query, options.dialect)))
             except ClauseError as error:
                 _leave_out(pair, "the query cannot be cut into clauses", error, options, left_out)
-        questions = _with_progress([pair.question for pair, _ in usable], f"reading {part}", progress)
-        words = read_words(questions, options.spacy_model)
-        analysed[part] = [(pair, clauses, own) for (pair, clauses), own in zip(usable, words, strict=True)]
+        read = _read_and_align(usable, source, options, workers)
+        analysed[part] = [
+            AnalysedPair(pair, clauses, words, found)
+            for (pair, clauses), (words, found) in zip(
+                usable, _with_progress(read, len(usable), f"aligning {part}", progress), strict=True
+            )
+        ]
     return Analysis(analysed, tuple(left_out))
+
+
+_Read = tuple[tuple[Word, ...], dict[str, Alignment]]
+
+
+def _read_and_align(
+    usable: Sequence[tuple[SourcePair, tuple[Clause, ...]]],
+    source: Source,
+    options: BuildOptions,
+    workers: int,
+) -> Iterator[_Read]:
+    """Words and alignments of each pair, in order, batch by batch."""
+
+    def read_batch(start: int) -> list[_Read]:
+        batch = usable[start : start + BATCH_SIZE]
+        known: dict[tuple[str, str], tuple[ClauseWords, ...]] = {}
+        made: list[_Read] = []
+        questions = [pair.question for pair, _ in batch]
+        for (pair, clauses), words in zip(batch, read_words(questions, options.spacy_model), strict=True):
+            key = (pair.db_id, pair.query)
+            if key not in known:
+                known[key] = clause_words(clauses, source.schema(pair.db_id), options.dialect)
+            made.append((words, all_alignments(words, known[key]) if words else {}))
+        return made
+
+    starts = range(0, len(usable), BATCH_SIZE)
+    for batch in in_order(read_batch, starts, workers, lambda: load_model(options.spacy_model)):
+        yield from batch
 
 
 def build(
@@ -166,20 +204,22 @@ def build(
     options: BuildOptions = BuildOptions(),
     progress: bool = False,
     analysis: Analysis | None = None,
+    workers: int = 1,
 ) -> Build:
     """Build SpiderCompose from a source.
 
     Args:
         progress: show progress bars where standard error is a terminal.
         analysis: of this source by options with the same dialect and spaCy model, where it is there already.
+        workers: processes that share the work (see `analyse`).
 
     Raises:
         SourceError: no row of the source can be used, or `options.strict` and one cannot.
         MissingExtraError: spaCy or its model is not installed.
     """
-    analysis = analysis or analyse(source, options, progress)
+    analysis = analysis or analyse(source, options, progress, workers)
     left_out = list(analysis.left_out)
-    alignments = {part: _align_part(source, part, analysis, options, left_out) for part in analysis.pairs}
+    alignments = {part: _align_part(analysis.pairs[part], options, left_out) for part in analysis.pairs}
     if not any(alignments.values()):
         first = f" The first: {left_out[0].detail}" if left_out else ""
         raise SourceError(
@@ -328,16 +368,15 @@ def code_hash() -> str:
 
 
 def _align_part(
-    source: Source, part: str, analysis: Analysis, options: BuildOptions, left_out: list[LeftOut]
+    pairs: Sequence[AnalysedPair], options: BuildOptions, left_out: list[LeftOut]
 ) -> list[dict[str, Any]]:
     rows = []
-    found = analysis.alignments(part, source, options.dialect)
-    for (pair, clauses, words), by_aligner in zip(analysis.pairs[part], found, strict=True):
-        if by_aligner:
-            rows.append(alignment_row(pair, clauses, words, by_aligner[options.aligner]))
+    for one in pairs:
+        if one.alignments:
+            rows.append(alignment_row(one.pair, one.clauses, one.words, one.alignments[options.aligner]))
         else:
             error = AlignmentError("expected a question with words, but got none")
-            _leave_out(pair, "the question cannot be aligned", error, options, left_out)
+            _leave_out(one.pair, "the question cannot be aligned", error, options, left_out)
     return rows
 
 
@@ -359,9 +398,9 @@ def _first_of_equals(pairs: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]
             yield pair
 
 
-def _with_progress(questions: list[str], task: str, progress: bool) -> Iterator[str]:
+def _with_progress(results: Iterator[_Read], total: int, task: str, progress: bool) -> Iterator[_Read]:
     if not progress:
-        return iter(questions)
+        return results
     from tqdm import tqdm
 
-    return iter(tqdm(questions, desc=task, unit=" pairs", disable=None))
+    return iter(tqdm(results, desc=task, total=total, unit=" pairs", disable=None))

@@ -87,8 +87,8 @@ _LIMITS = """\
 - Fragments are pieces of a question, not rewritten: on their own they need not be full sentences.
 - Pairs without a SELECT clause are pieces of SQL; they do not run on a database.
 - A question may stand word for word in training with fewer clauses in its SQL, where language has no words
-  of its own for the clause left out ("with the most singers" says GROUP BY and ORDER BY). On Spider 127 of the 200
-  test questions of `compose` do; of `compose_no_overlap` none.
+  of its own for the clause left out ("with the most singers" says GROUP BY and ORDER BY). On Spider 127 of
+  the 200 test questions of `compose` do; of `compose_no_overlap` none.
 - Pairs from one source row share words. Splits follow the number of clauses, so the same words and databases
   stand in training and validation; that is what the task asks for, and no measure of unseen databases.
 - The questions are English."""

@@ -18,6 +18,7 @@ from spider_compose.composition.build import (
     signature,
     source_pair_row,
 )
+from spider_compose.composition.processes import in_order
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, PARTS, ConfigSpec
 from spider_compose.errors import ClauseError, OptionError, SourceError, choose
 from spider_compose.source.records import LeftOut, Source
@@ -93,12 +94,14 @@ class Tables:
     Attributes:
         given: build options given by hand, in place of the configs' own.
         progress: show progress bars where standard error is a terminal.
+        workers: processes that share the work; they move no row.
     """
 
     source: Source
     given: Mapping[str, Any] = field(default_factory=dict)
     splits: SplitOptions = field(default_factory=SplitOptions)
     progress: bool = False
+    workers: int = 1
     _builds: dict[BuildOptions, Build] = field(default_factory=dict, init=False, repr=False)
     _analysis: Analysis | None = field(default=None, init=False, repr=False)
 
@@ -134,16 +137,22 @@ class Tables:
         Raises:
             SourceError: a config that was asked for by name cannot be made.
         """
-        made, without = [], {}
-        for spec in specs:
+
+        def make(position: int) -> ConfigTable | SourceError:
             try:
-                table = self.table(spec)
+                return self.table(specs[position])
             except SourceError as error:  # a corpus may be too small for a split
-                if asked not in (None, "all"):
-                    raise
-                without[spec.name] = str(error)
-            else:
+                return error
+
+        made, without = [], {}
+        found = in_order(make, range(len(specs)), self.workers, lambda: self._source_rows)
+        for spec, table in zip(specs, found, strict=True):
+            if isinstance(table, ConfigTable):
                 made.append(table)
+            elif asked not in (None, "all"):
+                raise table
+            else:
+                without[spec.name] = str(table)
         return made, without
 
     def build(self, spec: ConfigSpec) -> Build:
@@ -151,7 +160,7 @@ class Tables:
         options = spec.build_options(self.given)
         if options not in self._builds:
             # Configs differ in aligner and aliases, never in what the analysis depends on.
-            self._analysis = self._analysis or analyse(self.source, options, self.progress)
+            self._analysis = self._analysis or analyse(self.source, options, self.progress, self.workers)
             self._builds[options] = build(self.source, options, self.progress, self._analysis)
         return self._builds[options]
 

@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from spider_compose.composition import build as build_module
 from spider_compose.composition.build import BuildOptions, build, compose_row, signature, split_of
 from spider_compose.errors import OptionError, SourceError
+from spider_compose.source import read_source
 from spider_compose.source.records import LeftOut, Source, SourcePair
 
 TRAIN = [
@@ -122,6 +124,25 @@ def test_no_usable_row_is_an_error() -> None:
 def test_same_input_same_rows() -> None:
     first, second = build(corpus()), build(corpus())
     assert json.dumps([first.alignments, first.pairs]) == json.dumps([second.alignments, second.pairs])
+
+
+def test_processes_share_the_work_without_moving_a_row() -> None:
+    source = read_source("bundled")  # three batches
+    alone, shared = build(source), build(source, workers=2)
+    assert (alone.alignments, alone.pairs, alone.signature) == (
+        shared.alignments,
+        shared.pairs,
+        shared.signature,
+    )
+
+
+def test_an_error_in_a_process_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise SourceError("from the other process")
+
+    monkeypatch.setattr(build_module, "all_alignments", fail)
+    with pytest.raises(SourceError, match="from the other process"):
+        build(read_source("bundled"), workers=2)
 
 
 @pytest.mark.parametrize(

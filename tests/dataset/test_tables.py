@@ -116,3 +116,14 @@ def test_split_options_count(
 def test_wrong_split_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         SplitOptions(**options)
+
+
+def test_processes_share_the_work_without_moving_a_row(bundled: Source, made: dict[str, ConfigTable]) -> None:
+    tables = Tables(bundled, workers=2)
+    tables.build(CONFIGS["compose"])
+    further = [spec for name, spec in CONFIGS.items() if name not in ("compose", "alignment")]
+    found, without = tables.further(further)
+    assert not without
+    assert [(table.spec, table.rows, table.signature) for table in found] == [
+        (made[spec.name].spec, made[spec.name].rows, made[spec.name].signature) for spec in further
+    ]
