@@ -121,7 +121,7 @@ class Stef(evaluate.Metric):
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"expected lists of one length, but got {lengths}")
-        if predictions:
+        if len(predictions):
             super().add_batch(**columns)
 
     def compute(

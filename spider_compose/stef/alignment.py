@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -255,7 +256,7 @@ def _answer(pair: Pair, wanted: Filter) -> Span | None:
     if sql.limit is not None and str(sql.limit.count) == value:
         return sql.limit.span
     if wanted.kind == "number" and wanted.operator in (">", ">=", "<", "<=") and is_number(value):
-        shifted = {str(int(float(value)) + 1), str(int(float(value)) - 1)}
+        shifted = _neighbours(value)
         return next((s for v, s in sql.literals if v in shifted), None)
     if wanted.kind == "number" and value in ("1", "2"):  # "two kinds of": a join or INTERSECT may say it
         return sql.whole if sql.set_operations or sql.selects > 1 or sql.grouped else None
@@ -460,10 +461,15 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
     return bool(words) and all(w in question.words or pair.asked(w) or _close(w, question) for w in words)
 
 
+def _neighbours(value: str) -> set[str]:
+    """The whole numbers beside a number; none beside one too great for a float."""
+    number = float(value)
+    return {str(int(number) + 1), str(int(number) - 1)} if math.isfinite(number) else set()
+
+
 def _shifted(question: Specification, value: str) -> bool:
     """Whether a bound is the asked one moved by one: "more than 2" as >= 3."""
-    number = float(value)
-    near = {str(int(number) + 1), str(int(number) - 1)}
+    near = _neighbours(value)
     if value in ("0", "1"):
         return True  # "any", "no", "only one", "some"
     return any(set(f.values) & near for f in question.filters if f.kind == "number")

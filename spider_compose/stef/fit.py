@@ -189,7 +189,7 @@ def table(path: str | Path | None = None) -> dict[str, Any]:
     source = Path(path) if path else resources.files("spider_compose.stef.judges").joinpath("weights.json")
     try:
         document: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SpiderComposeError(f"cannot read weights from {path}: {error}") from error
     weights(document)
     return document

@@ -133,10 +133,10 @@ class ApplicationRules:
             return cls.from_dict(dict(source))
         path = Path(source)
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise RulesError(f"cannot read {path}: {error.strerror or error}") from error
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # of JSON, UTF-8, an endless number, a path with a null
             raise RulesError(f"{path} is not JSON: {error}") from error
         return cls.from_dict(document)
 
@@ -251,6 +251,7 @@ def _check_object(value: dict[str, Any], rule: Mapping[str, Any], path: str) -> 
     properties, more = rule.get("properties", {}), rule.get("additionalProperties", True)
     for key, item in value.items():
         place = f"{path}.{key}" if str(key).isidentifier() or str(key).startswith("$") else f"{path}[{key!r}]"
+        check(key, rule.get("propertyNames", {}), place)
         if key in properties:
             check(item, properties[key], place)
         elif more is False:

@@ -47,6 +47,12 @@ def test_add_batch_and_add_agree_with_compute(stef: Any) -> None:
     assert added["results"][1]["reasons"]
 
 
+def test_arrays(stef: Any) -> None:
+    numpy = pytest.importorskip("numpy")
+    questions, queries = (numpy.array(column) for column in zip(RIGHT, WRONG, strict=True))
+    assert stef.compute(predictions=queries, questions=questions)["coverage"] == 1.0
+
+
 def test_empty_input(stef: Any) -> None:
     result = stef.compute(predictions=[], questions=[])
     assert (result["scores"], result["stef"], result["coverage"]) == ([], None, None)

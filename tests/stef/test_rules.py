@@ -56,6 +56,9 @@ BROKEN = [
     ({"column_mappings": {"the region": 3}}, "$.column_mappings['the region']", "expected string or array"),
     ({"metrics": {"revenue": ["SUM(a)"]}}, "$.metrics.revenue", "expected string"),
     ({"default_order": "created_at"}, "$.default_order", "expected array"),
+    ({"column_mappings": {"": ["a"]}}, "$.column_mappings['']", "empty"),
+    ({"value_synonyms": {"": ["a"]}}, "$.value_synonyms['']", "empty"),
+    ({"metrics": {"": "SUM(a)"}}, "$.metrics['']", "empty"),
 ]
 
 
@@ -80,9 +83,14 @@ def test_read_takes_what_callers_have(tmp_path: Path) -> None:
     assert ApplicationRules.read(None) == ApplicationRules()
     with pytest.raises(RulesError, match="cannot read"):
         ApplicationRules.read(tmp_path / "none.json")
-    path.write_text("{")
-    with pytest.raises(RulesError, match="not JSON"):
-        ApplicationRules.read(path)
+    path.write_text("\ufeff" + json.dumps(WHOLE), encoding="utf-8")
+    assert ApplicationRules.read(path) == rules
+    for text in ("{", '{"lambda_min": ' + "9" * 5000 + "}", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"):
+        path.write_text(text)
+        with pytest.raises(RulesError, match=r"not JSON|unknown"):
+            ApplicationRules.read(path)
+    with pytest.raises(RulesError, match="null"):
+        ApplicationRules.read("rules\0.json")
 
 
 def test_usage_counts_and_finds_what_never_fires() -> None:

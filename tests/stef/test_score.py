@@ -204,6 +204,7 @@ HOSTILE = [
     "}{)(][",
     "SELECT a FROM t UNION " * 300 + "SELECT a FROM t",
     "\ud800 SELECT 1",
+    "SELECT a FROM t WHERE b = " + "9" * 5000,
 ]
 
 
@@ -211,11 +212,12 @@ HOSTILE = [
 def test_hostile_sql_gets_a_score_or_a_reason_and_the_batch_goes_on(sql: str) -> None:
     first, second = score_rows([{"question": "How many?", "sql": sql}, ROW])
     assert (first.score is None) == (first.unscored is not None)
+    assert first.unscored != "internal_error"
     assert second.score == 100.0
 
 
 QUESTIONS = ["?", "'", "'" * 4000, "\x00", "¿Cuántos cantantes hay?", "歌手は何人いますか", "a" * 4000]
-QUESTIONS += ["1 " * 2000, "\ud800", "(" * 3000]
+QUESTIONS += ["1 " * 2000, "\ud800", "(" * 3000, "More than " + "9" * 1400 + "?"]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -224,6 +226,7 @@ def test_hostile_questions(question: str) -> None:
         [{"question": question, "sql": ROW["sql"], "enriched_question": question + " x = 'y'"}, ROW]
     )
     assert (first.score is None) == (first.unscored is not None)
+    assert first.unscored != "internal_error"
     assert second.score == 100.0
 
 

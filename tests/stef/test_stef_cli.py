@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import datetime
+import io
 import json
 import subprocess
 import sys
@@ -92,6 +94,44 @@ def test_bad_lines_are_counted_and_the_rest_goes_on(
     assert "line 2" in err
 
 
+def test_odd_files_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "q.jsonl"
+    odd = [ROWS[0], {**ROWS[0], "dialect": "\ud800"}, {**ROWS[0], "row": "\ud800"}]
+    path.write_text("\ufeff" + "".join(json.dumps(row) + "\n" for row in odd), encoding="utf-8")
+    output = tmp_path / "scores.jsonl"
+    assert main(["score", str(path), "--output", str(output)]) == 0
+    found = lines(output.read_text(encoding="utf-8"))
+    assert [row["unscored"] for row in found] == [None, "unknown_dialect", None]
+    assert found[2]["row"] == "\ud800"
+
+
+def test_row_numbers_of_parquet_may_be_of_any_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "q.parquet"
+    columns = {name: [ROWS[0][name], None] for name in ("question", "sql")}
+    parquet.write_table(pyarrow.table({**columns, "row": [datetime.date(2020, 1, 1)] * 2}), path)
+    assert main(["score", str(path)]) == 0
+    assert [row["row"] for row in lines(capsys.readouterr().out)] == ["2020-01-01"] * 2
+
+
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_a_terminal_without_the_letters_gets_escapes(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"question": "Which songs are 'Été'?", "sql": "SELECT 'é' FROM song \udcff"}
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    page = ["--html", str(tmp_path / "page.html")]
+    explain = ["explain", "--question", row["question"], "--sql", row["sql"], *page]
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert main(["score", str(path)] if command == "score" else explain) == 0
+    assert b"Phi" in stdout.buffer.getvalue() or lines(stdout.buffer.getvalue().decode())  # type: ignore[attr-defined]
+
+
 ERRORS = [
     (["score", "none.jsonl"], "none.jsonl"),
     (["score", "{queries}", "--sql-column", "sq"], "Did you mean 'sql'"),
@@ -100,6 +140,10 @@ ERRORS = [
     (["score", "{queries}", "--rules", "none.json"], "none.json"),
     (["score", "{queries}", "--weights", "{queries}"], "weights"),
     (["fit", "{queries}", "--output", "w.json"], "correct"),
+    (["score", "{queries}", "--output", "{queries}"], "write over the queries"),
+    (["score", "{queries}", "--summary", "{queries}"], "write over the queries"),
+    (["score", "{queries}", "--output", "none/x.jsonl"], "none/x.jsonl"),
+    (["explain", "--question", "q", "--sql", "SELECT 1", "--html", "none/x.html"], "none/x.html"),
 ]
 
 
@@ -107,7 +151,9 @@ ERRORS = [
 def test_errors_end_with_two_and_no_traceback(
     arguments: list[str], says: str, queries: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    before = queries.read_bytes()
     assert main([a.format(queries=queries) for a in arguments]) == 2
+    assert queries.read_bytes() == before
     out, err = capsys.readouterr()
     assert says in err and "Traceback" not in err and out == ""
 

@@ -41,4 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has enough ("stef score ... | head"); keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        print(f"stef: cannot open a file: {error}", file=sys.stderr)
+        return 2
     return code

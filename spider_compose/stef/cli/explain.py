@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from pathlib import Path
@@ -27,12 +28,15 @@ def run(options: argparse.Namespace) -> int:
     """Explain the query."""
     from spider_compose.stef.explanation import as_html, as_json, as_text
 
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may lack the letters of a question
+        sys.stdout.reconfigure(errors="backslashreplace")
     sql = sys.stdin.read() if options.sql == "-" else options.sql
     row = {"question": options.question, "enriched_question": options.enriched_question, "sql": sql}
     used = scorer(options)
     explained = next(iter(used.explain_rows([row])))
     if options.html:
-        Path(options.html).write_text(as_html(explained, row, used.signature), encoding="utf-8")
+        page = as_html(explained, row, used.signature)
+        Path(options.html).write_text(page, encoding="utf-8", errors="backslashreplace")
     if options.json:
         print(json.dumps({**as_json(explained), "signature": used.signature}, indent=2, ensure_ascii=False))
     else:

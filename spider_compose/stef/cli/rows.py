@@ -69,7 +69,7 @@ def _check_columns(row: dict[str, Any], columns: dict[str, str], path: Path) -> 
 
 def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
     """A line that is no JSON object becomes a row that counts as unscored; the rest goes on."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

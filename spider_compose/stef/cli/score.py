@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from spider_compose.errors import OptionError
 from spider_compose.stef.cli import rows as row_files
 
 
@@ -50,6 +51,14 @@ def scorer(options: argparse.Namespace) -> Any:
     return Scorer(rules, options.judge, weights)
 
 
+def _check_outputs(options: argparse.Namespace) -> None:
+    source = Path(options.file)
+    for flag in ("output", "summary"):
+        target = getattr(options, flag)
+        if target and Path(target).exists() and source.exists() and Path(target).samefile(source):
+            raise OptionError(f"`--{flag}` would write over the queries in {source}; name another file")
+
+
 def run(options: argparse.Namespace) -> int:
     """Score the file."""
     from contextlib import ExitStack
@@ -57,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
     from spider_compose.stef.score import Summary
 
+    _check_outputs(options)
     used, summary = scorer(options), Summary()
     # `tee` holds back one batch, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))
@@ -64,13 +74,17 @@ def run(options: argparse.Namespace) -> int:
         out = (
             stack.enter_context(open(options.output, "w", encoding="utf-8")) if options.output else sys.stdout
         )
+        escaped = (out.encoding or "").lower().replace("-", "") != "utf8"
         for number, (row, result) in enumerate(zip(first, used.score_rows(second), strict=True)):
             summary.add(result)
             values = result.as_dict()
             if options.brief:
                 values = {k: v for k, v in values.items() if k not in ("reasons", "enrichment", "tolerances")}
             # Rows that carry their own number keep it.
-            print(json.dumps({"row": row.get("row", number), **values}, ensure_ascii=False), file=out)
+            numbered = {"row": row.get("row", number), **values}
+            line = json.dumps(numbered, ensure_ascii=escaped, default=str)
+            # Halves of UTF-16 pairs have no UTF-8; JSON has an escape for them.
+            print(line.encode("utf-8", "backslashreplace").decode("utf-8"), file=out)
     report = {**summary.as_dict(), "signature": used.signature}
     if options.summary:
         Path(options.summary).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

@@ -92,7 +92,7 @@ class Weights:
         """
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise SpiderComposeError(f"cannot read weights from {path}: {error}") from error
         return cls.from_dict(document, str(path))
 
