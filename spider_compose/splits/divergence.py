@@ -11,7 +11,7 @@ from typing import Any
 from spider_compose.errors import SourceError
 from spider_compose.splits.compounds import Analysis, analyse
 from spider_compose.splits.overlap import row_clause_keys
-from spider_compose.splits.parts import Row, make_signature, queries_of, text_of
+from spider_compose.splits.parts import Row, check_rows, make_signature, queries_of, text_of
 from spider_compose.splits.template import template_of_tokens
 from spider_compose.splits.text import normalize_query, query_tokens, question_words
 from spider_compose.splits.tmcd import REST_POWER, TRAIN_POWER, grammar_settings
@@ -209,6 +209,7 @@ def divergence_report(
     """
     sets = {"train": train_rows, "test": test_rows}
     for name, rows in sets.items():
+        check_rows(rows)
         if not rows:
             raise SourceError(f"expected rows to compare, but the {name} set is empty")
     analysis = analyse([*train_rows, *test_rows], grammar, dialect)

@@ -86,6 +86,8 @@ def remove_overlap(
         OptionError: `mode` or `dialect` is unknown.
     """
     choose("mode", mode, MODES)
+    for rows in (train_rows, test_rows):
+        queries_of(rows)
     reader = _KeyReader(mode, dialect, [*train_rows, *test_rows], sources or {}, known or {})
     left_out: list[LeftOut] = []
     forbidden: set[str] = set()
@@ -201,7 +203,10 @@ def clauses_of(query: str, dialect: str = "sqlite") -> tuple[str, ...]:
 
     if query.lstrip().upper().startswith(_QUERY_STARTS):
         return tuple(clause.sql for clause in split_clauses(query, dialect))
-    return tuple(clause.sql for clause in split_clauses(f"SELECT * FROM t {query}", dialect)[1:])
+    clauses = tuple(clause.sql for clause in split_clauses(f"SELECT * FROM t {query}", dialect)[1:])
+    if not clauses:
+        raise ClauseError(f"there is no clause in {query!r}")
+    return clauses
 
 
 def clause_key(

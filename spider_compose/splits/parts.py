@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,11 +46,22 @@ def queries_of(rows: Sequence[Row]) -> list[str]:
     """The queries of a corpus.
 
     Raises:
-        SourceError: there are no rows, or a row has no query.
+        SourceError: there are no rows, they come without a length, or a row has no query.
     """
+    check_rows(rows)
     if not rows:
         raise SourceError("expected rows with a query, but the corpus is empty")
     return [text_of(row, number, "query") for number, row in enumerate(rows)]
+
+
+def check_rows(rows: object) -> None:
+    """Refuse what can be gone through only once: rows are read several times, by number.
+
+    Raises:
+        SourceError: the rows are a generator or another iterator.
+    """
+    if isinstance(rows, Iterator):
+        raise SourceError(f"expected a list of rows, but got a {type(rows).__name__}; give list(rows)")
 
 
 def queries_to_split(rows: Sequence[Row]) -> list[str]:
@@ -71,6 +82,8 @@ def queries_to_split(rows: Sequence[Row]) -> list[str]:
 
 def text_of(row: Row, number: int, column: str) -> str:
     """`row[column]`, checked to be text with something in it."""
+    if not isinstance(row, Mapping):
+        raise SourceError(f"row {number}: expected a dict with the column {column!r}, but got {row!r}")
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
         raise SourceError(f"row {number}: expected text in column {column!r}, but got {value!r}")

@@ -83,6 +83,8 @@ def three_parts(
     choose("split", split, SPLITS)
     choose("method", method, METHODS)
     check_seed(seed)
+    if not isinstance(fractions, Fractions):
+        raise OptionError(f"`fractions` must be `Fractions(...)`, but got {fractions!r}")
     queries_to_split(rows)
     analysis = analyse(rows, grammar, dialect) if split == "tmcd" else None
     total = len(analysis.rows) if analysis else len(rows)

@@ -117,8 +117,17 @@ def _nested_queries(tokens: Sequence[Token]) -> list[tuple[int, int]]:
 def _read_tables(tokens: Sequence[Token], sql: str, scope: _Scope) -> None:
     """Fill a scope with the tables and aliases of the FROM at the first level of a SELECT."""
     depth, position, inside, expects = 0, 0, False, False
+    joined = 0  # brackets around joins that are open: FROM (a JOIN b ON ...)
     while position < len(tokens):
         kind = tokens[position].token_type.name
+        if expects and kind == "L_PAREN" and not _starts_query(tokens, position + 1):
+            joined, position = joined + 1, position + 1
+            continue
+        if joined and depth == 0 and kind == "R_PAREN":
+            position, alias = _alias(tokens, position + 1)
+            scope.tables.update({alias: None} if alias else {})
+            joined, expects = joined - 1, False
+            continue
         if expects and kind == "L_PAREN":  # FROM (SELECT ...) AS T1
             position, alias = _alias(tokens, _closing(tokens, position) + 1)
             scope.tables.update({alias: None} if alias else {})
@@ -156,6 +165,10 @@ def _alias(tokens: Sequence[Token], position: int) -> tuple[int, str]:
     if position < len(tokens) and tokens[position].token_type.name not in _NO_ALIAS:
         return position + 1, tokens[position].text.lower()
     return position, ""
+
+
+def _starts_query(tokens: Sequence[Token], position: int) -> bool:
+    return position < len(tokens) and tokens[position].token_type.name in ("SELECT", "WITH", "VALUES")
 
 
 def _closing(tokens: Sequence[Token], position: int) -> int:

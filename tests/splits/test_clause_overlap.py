@@ -229,3 +229,18 @@ def test_clauses_that_are_known_already_change_nothing(mode: str) -> None:
     # What is known is what counts.
     other = {**known, "SELECT d FROM u": ("SELECT d FROM u", "WHERE c = 2")}
     assert remove_overlap(train, test, mode, known=other).removed == (1, 2)
+
+
+@pytest.mark.parametrize("query", [";", "-- a comment", "\x00"], ids=["semicolon", "comment", "null"])
+@pytest.mark.parametrize("mode", MODES)
+def test_text_without_a_clause_is_left_out(mode: str, query: str) -> None:
+    result = remove_overlap([pair("SELECT a FROM t"), pair(query)], [pair("SELECT b FROM t")], mode)
+    assert (result.kept, [entry.row for entry in result.left_out]) == ((0,), [1])
+
+
+@pytest.mark.parametrize(
+    "rows", [["SELECT a FROM t"], iter([pair("SELECT a FROM t")])], ids=["text", "iterator"]
+)
+def test_rows_that_are_no_list_of_dicts(rows: Any) -> None:
+    with pytest.raises(SourceError, match=r"expected a (dict|list)"):
+        remove_overlap(rows, [pair("SELECT b FROM t")])

@@ -86,6 +86,7 @@ def test_lengths() -> None:
     ("train", "test", "message"),
     [
         pytest.param([], TEST, "the train set is empty", id="no-train"),
+        pytest.param(TRAIN, iter(TEST), "give list", id="iterator"),
         pytest.param(TRAIN, [], "the test set is empty", id="no-test"),
         pytest.param(TRAIN[:1], TRAIN[3:], "the test set has no compounds", id="nothing-parses"),
         pytest.param(

@@ -200,6 +200,8 @@ GOOD = rows("select a from t", "select b from t", "select a from t", "select b f
         pytest.param(GOOD[:1], 1, SourceError, "at least 2 rows", id="one-row"),
         pytest.param([GOOD[0]] * 4, 2, SourceError, "all 4 rows have the same query", id="all-equal"),
         pytest.param([GOOD[0], {"query": None}], 1, SourceError, "row 1: expected text", id="no-query"),
+        pytest.param(iter(GOOD), 2, SourceError, "give list", id="iterator"),
+        pytest.param([GOOD[0], "select a"], 1, SourceError, "row 1: expected a dict", id="no-dict"),
         pytest.param(GOOD, 0, OptionError, "from 1 to 4 .* got 0", id="nothing"),
         pytest.param(GOOD, 5, OptionError, "from 1 to 4 .* got 5", id="everything"),
         pytest.param(GOOD, 2.5, OptionError, "integer", id="float"),
@@ -223,6 +225,12 @@ def test_bad_input(
         pytest.param(lambda: tmcd_split(GOOD, 3, seed="1"), OptionError, "`seed`", id="seed"),  # type: ignore[arg-type]
         pytest.param(lambda: tmcd_split(GOOD, 1), OptionError, "1 rows cannot hold every atom", id="atoms"),
         pytest.param(lambda: three_parts(GOOD, "tcmd"), OptionError, "Did you mean 'tmcd'", id="split"),
+        pytest.param(
+            lambda: three_parts(GOOD, "random", (0.6, 0.2, 0.2)),  # type: ignore[arg-type]
+            OptionError,
+            "`fractions` must be",
+            id="fractions",
+        ),
         pytest.param(lambda: three_parts(GOOD, "random"), SourceError, "too few for three parts", id="small"),
         pytest.param(
             lambda: three_parts(GOOD, "template", Fractions(0.6, 0.2, 0.2)),

@@ -78,6 +78,27 @@ CASES = [
         f"{JOIN} WHERE T1.a IN (SELECT b FROM c WHERE d IN (SELECT T2.e FROM f AS T2 WHERE T2.g = T1.h))",
         ["WHERE singer.a IN (SELECT b FROM c WHERE d IN (SELECT T2.e FROM f AS T2 WHERE T2.g = singer.h))"],
     ),
+    (
+        "a join in brackets",
+        "SELECT T1.a FROM ((singer AS T1) JOIN concert AS T2 ON (T1.a = T2.a)), pets AS T3 "
+        "WHERE T1.b = T2.b + T3.b",
+        ["WHERE singer.b = concert.b + pets.b"],
+    ),
+    (
+        "a self join across brackets",
+        "SELECT T1.a FROM (singer AS T1 JOIN pets AS T2 ON T1.a = T2.a) JOIN singer AS T3 WHERE T1.b = T3.b",
+        ["WHERE T1.b = T3.b"],
+    ),
+    (
+        "a nested query that reads the same table in brackets",
+        f"{JOIN} WHERE T1.a IN (SELECT 1 FROM (pets JOIN singer ON pets.a = singer.a) WHERE singer.b = T1.b)",
+        ["WHERE singer.a IN (SELECT 1 FROM (pets JOIN singer ON pets.a = singer.a) WHERE singer.b = T1.b)"],
+    ),
+    (
+        "an alias of brackets",
+        f"{JOIN} WHERE T1.a IN (SELECT T1.b FROM ((SELECT b FROM pets)) AS T1)",
+        ["WHERE singer.a IN (SELECT T1.b FROM ((SELECT b FROM pets)) AS T1)"],
+    ),
 ]
 
 
