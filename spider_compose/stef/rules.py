@@ -52,7 +52,8 @@ class BenignFilter:
 
     def covers(self, item: Filter) -> bool:
         """Whether a filter of a query is this one."""
-        column = self.column == "*" or frozenset(name_words(self.column)) <= item.words
+        names = frozenset(name_words(self.column))
+        column = self.column == "*" or (bool(names) and names <= item.words)
         if not column and "*" in self.column:
             column = any(fnmatch.fnmatch(word, self.column.lower()) for word in item.words)
         operator = self.operator in ("*", item.operator) or (
@@ -131,6 +132,8 @@ class ApplicationRules:
             return source
         if isinstance(source, Mapping):
             return cls.from_dict(dict(source))
+        if not isinstance(source, (str, Path)):
+            raise RulesError(f"expected rules, a dict or the path of a JSON file, but got {_shown(source)}")
         path = Path(source)
         try:
             document = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -251,7 +254,7 @@ def _check_object(value: dict[str, Any], rule: Mapping[str, Any], path: str) -> 
     properties, more = rule.get("properties", {}), rule.get("additionalProperties", True)
     for key, item in value.items():
         place = f"{path}.{key}" if str(key).isidentifier() or str(key).startswith("$") else f"{path}[{key!r}]"
-        check(key, rule.get("propertyNames", {}), place)
+        check(key, {"type": "string", **rule.get("propertyNames", {})}, place)
         if key in properties:
             check(item, properties[key], place)
         elif more is False:

@@ -176,6 +176,8 @@ class Scorer:
             choose("judge", self.judge, ["rules"])
             if self.weights is not None and self.judge != "rules":
                 raise OptionError("`weights` belong to the judge 'rules'")
+        elif not callable(getattr(self.judge, "judge", None)):
+            raise OptionError(f"`judge` must be 'rules' or have a method `judge`, but got {self.judge!r}")
 
     @cached_property
     def _judge(self) -> Judge:

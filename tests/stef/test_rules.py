@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from spider_compose.stef.rules import ApplicationRules, RulesError, schema
+from spider_compose.stef.rules import ApplicationRules, BenignFilter, RulesError, schema
+from spider_compose.stef.specification.sql import read_sql
 
 WHOLE: dict[str, Any] = {
     "dialect": "postgres",
@@ -91,6 +92,16 @@ def test_read_takes_what_callers_have(tmp_path: Path) -> None:
             ApplicationRules.read(path)
     with pytest.raises(RulesError, match="null"):
         ApplicationRules.read("rules\0.json")
+    with pytest.raises(RulesError, match="but got 5"):
+        ApplicationRules.read(5)  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match="expected string, but got 1"):
+        ApplicationRules.read({"column_mappings": {1: ["a"]}})
+
+
+def test_a_benign_column_without_a_word_covers_nothing() -> None:
+    (item,) = read_sql("SELECT name FROM users WHERE is_deleted = 0").filters
+    assert not BenignFilter("!").covers(item)
+    assert BenignFilter("is_*").covers(item) and BenignFilter().covers(item)
 
 
 def test_usage_counts_and_finds_what_never_fires() -> None:

@@ -157,6 +157,8 @@ UNSCORED_ROWS: list[tuple[str, Any]] = [
     ("bad_row", ["SELECT 1"]),
     ("not_a_query", {"question": "q", "sql": "DELETE FROM t"}),
     ("no_dialect_parses", {"question": "q", "sql": "no idea"}),
+    ("not_a_query", {"question": "q", "sql": "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"}),
+    ("not_a_query", {"question": "q", "sql": "SELECT a INTO b FROM t", "dialect": "postgres"}),
     ("too_long", {"question": "q", "sql": "SELECT 1 -- " + "x" * 10_000_000}),
     ("too_deep", {"question": "q", "sql": "SELECT " + "(" * 5000 + "1" + ")" * 5000}),
     ("question_too_long", {"question": "q " * 100_000, "sql": "SELECT 1"}),
@@ -295,6 +297,7 @@ def test_signature_names_what_moves_scores() -> None:
     ("make", "says"),
     [
         (lambda: Scorer(judge="rule"), "Did you mean 'rules'"),
+        (lambda: Scorer(judge=5), "have a method"),  # type: ignore[arg-type]
         (lambda: Scorer(ApplicationRules(dialect="postgre")), "postgre"),
         (
             lambda: Scorer(ApplicationRules(disabled_rules=frozenset({"safety_limits"}))),

@@ -228,6 +228,9 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
         kind = type(trees[0]).__name__
         raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}")
     query = queries[0]
+    change = query.find(exp.DML, exp.Into)  # WITH x AS (DELETE ... RETURNING), SELECT ... INTO t
+    if change is not None:
+        raise UnscoredError("not_a_query", f"expected a query, but it holds {type(change).__name__.upper()}")
     if isinstance(query, exp.Select) and not (query.expressions or query.args.get("from_")):
         raise UnscoredError("no_dialect_parses", "expected something after SELECT, but got nothing")
     if len([tree for tree in trees if not isinstance(tree, exp.Semicolon)]) > 1:
