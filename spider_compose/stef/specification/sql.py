@@ -229,7 +229,7 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
         raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}")
     query = queries[0]
     change = query.find(exp.DML, exp.Into)  # WITH x AS (DELETE ... RETURNING), SELECT ... INTO t
-    if change is not None:
+    if change is not None and not (isinstance(change, exp.Into) and change.find(exp.Parameter)):  # INTO @name
         raise UnscoredError("not_a_query", f"expected a query, but it holds {type(change).__name__.upper()}")
     if isinstance(query, exp.Select) and not (query.expressions or query.args.get("from_")):
         raise UnscoredError("no_dialect_parses", "expected something after SELECT, but got nothing")
