@@ -48,7 +48,7 @@ def resolve_aliases(clauses: Sequence[Clause], dialect: str = "sqlite") -> tuple
     Only qualifiers that mean the outer query's tables are replaced; a nested query keeps its own aliases, and
     white space and case stay as they are. An alias stays where a table's name could not replace it: the table
     is read twice (a self join), the alias is of a nested query, or a nested query would take the name for its
-    own table.
+    own table. All stay where an alias is the name of another table in the same FROM.
 
     Args:
         clauses: all clauses of one query, see `split_clauses`.
@@ -62,7 +62,11 @@ def resolve_aliases(clauses: Sequence[Clause], dialect: str = "sqlite") -> tuple
         for alias, table in outer.tables.items()
         if table is not None and alias != _bare(table) and outer.reads.count(_bare(table)) == 1
     }
-    if not names:
+    # FROM a AS b JOIN b AS a: next to an alias that has to stay, a table's name would read as the other's.
+    crossed = any(
+        alias in outer.reads and alias != _bare(table or "") for alias, table in outer.tables.items()
+    )
+    if crossed or not names:
         return tuple(clauses)
     return (
         clauses[0],

@@ -79,6 +79,11 @@ CASES = [
         ["WHERE singer.a IN (SELECT b FROM c WHERE d IN (SELECT T2.e FROM f AS T2 WHERE T2.g = singer.h))"],
     ),
     (
+        "an alias that is another table's name",
+        "SELECT u.a FROM t AS u JOIN u AS t ON t.a = u.a WHERE u.b IN (SELECT 1 FROM x AS u WHERE t.d = u.d)",
+        ["WHERE u.b IN (SELECT 1 FROM x AS u WHERE t.d = u.d)"],
+    ),
+    (
         "a join in brackets",
         "SELECT T1.a FROM ((singer AS T1) JOIN concert AS T2 ON (T1.a = T2.a)), pets AS T3 "
         "WHERE T1.b = T2.b + T3.b",
