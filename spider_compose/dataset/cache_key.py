@@ -48,7 +48,8 @@ def cache_key(
         "features": features,
         "settings": table_settings(spec, replace(source, name=""), given, splits),
     }
-    return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()[:16]
+    # `repr`: a value that JSON does not know, such as numpy's integers, is refused where it is used.
+    return hashlib.sha256(json.dumps(moves, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 
 
 @cache

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy
 import pytest
 from datasets import load_dataset_builder
 
@@ -16,6 +17,7 @@ import spider_compose
 from spider_compose.composition import build as build_module
 from spider_compose.dataset import cache_key as cache_key_module
 from spider_compose.dataset.configs import CONFIGS
+from spider_compose.errors import OptionError
 
 
 def key(source: Path, config: str = "compose_paper", **options: Any) -> str:
@@ -137,3 +139,10 @@ def test_the_current_folder_does_not_move_the_key(
     (tmp_path / "train.csv").write_text("a,b\n1,2\n")
     monkeypatch.chdir(tmp_path)
     assert key(corpus) == before
+
+
+def test_a_value_that_json_does_not_know(corpus: Path) -> None:
+    seed = numpy.int64(2)
+    builder = load_dataset_builder("spider_compose", "spider_random", source=str(corpus), seed=seed)
+    with pytest.raises(OptionError, match="`seed` must be an integer"):
+        builder.download_and_prepare()
