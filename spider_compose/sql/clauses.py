@@ -325,9 +325,8 @@ def _clause_starts(keywords: Sequence[tuple[str, int]], expected: Sequence[str])
         types = [opened for opened, _ in starts]
         operation = next((opened for opened in types if opened in SET_OPERATIONS), None)
         if operation and kind in SET_OPERATIONS:
-            del starts[
-                types.index(operation) + 1 :
-            ]  # what looked like the final ORDER BY stands in an operand
+            # What looked like the final ORDER BY stands in an operand.
+            del starts[types.index(operation) + 1 :]
         elif kind in expected and kind != types[-1] and (not operation or kind == expected[-1]):
             starts.append((kind, start))
     return starts

@@ -365,6 +365,24 @@ CASES = [
         "bigquery",
         [(S, "SELECT * FROM UNNEST([1]) AS x WITH OFFSET"), (OB, "ORDER BY offset LIMIT 3")],
     ),
+    (
+        "only the last ORDER BY orders the whole",
+        "sqlite",
+        [
+            (S, "SELECT a FROM t"),
+            (U, "UNION SELECT b FROM u ORDER BY x LIMIT 1 UNION SELECT c FROM v"),
+            (OB, "ORDER BY y"),
+        ],
+    ),
+    (
+        "a limit inside a chain of set operations",
+        "sqlite",
+        [
+            (S, "SELECT a FROM t"),
+            (U, "UNION SELECT b FROM u LIMIT 1 EXCEPT SELECT c FROM v"),
+            (OB, "ORDER BY y"),
+        ],
+    ),
 ]
 
 
