@@ -38,8 +38,20 @@ class AlignmentError(SpiderComposeError, ValueError):
     """A question cannot be aligned with its clauses."""
 
 
+class EvaluationError(SpiderComposeError, ValueError):
+    """Predictions and rows, or two results, cannot be compared."""
+
+
 class OutputError(SpiderComposeError):
     """An output folder cannot be written, or holds a half-written build."""
+
+
+class ReportError(SpiderComposeError):
+    """The report of an experiment is missing, cut short or lacks what it must say."""
+
+
+class RatingError(SpiderComposeError, ValueError):
+    """A rating sheet, or the key to it, cannot be read as it came back."""
 
 
 class MissingExtraError(SpiderComposeError, ImportError):

@@ -19,11 +19,12 @@ CHAIN = ["errors", "language", "sql", "source", "alignment", "composition", "spl
 ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enumerate(CHAIN)} | {
     "tokenization": {"errors", "sql"},
     "models": {"errors", "sql", "tokenization"},
-    "evaluation": {"errors"},
+    "evaluation": {"errors", "sql", "alignment"},  # alignment: which words say a clause
+    "experiments": {"errors", "sql", "evaluation"},
     "stef": {"errors", "language", "sql"},
     "hub": {"errors"},
     "__main__": {"cli"},
-    "cli": {*CHAIN, "tokenization", "models", "evaluation", "stef", "hub"},
+    "cli": {*CHAIN, "tokenization", "models", "evaluation", "experiments", "stef", "hub"},
 }
 
 # Programs stand on the package, never the other way round. `python -m spider_compose` is the one door to cli.
@@ -140,7 +141,7 @@ BROKEN = [
     ("spider_compose.stef.score", "import spider_compose.source", "stef may import"),
     ("spider_compose.stef.score", "from spider_compose.alignment import words", "stef may import"),
     ("spider_compose.language", "from spider_compose.sql import schema", "language may import"),
-    ("spider_compose.evaluation.bleu", "import spider_compose.sql", "evaluation may import"),
+    ("spider_compose.evaluation.bleu", "import spider_compose.dataset", "evaluation may import"),
     # programs
     ("spider_compose.dataset.card", "from spider_compose.cli import main", "nothing imports"),
     ("spider_compose", "from spider_compose import cli", "nothing imports spider_compose.cli"),

@@ -1,9 +1,9 @@
-"""The command line: `spider-compose build|split|inspect|stats`.
+"""The command line: `spider-compose build|split|inspect|stats|experiment`.
 
 One file per command, each with `add_parser` (cheap: `--help` imports nothing of the pipeline) and `run`.
 
-Exit codes: 0 done; 1 `--strict` and some rows cannot be used; 2 bad input or usage, with one message and
-never a traceback; 130 Ctrl-C; 141 whoever read the output has gone.
+Exit codes: 0 done; 1 `--strict` and some rows cannot be used, or a cell of an experiment failed; 2 bad input
+or usage, with one message and never a traceback; 130 Ctrl-C; 141 whoever read the output has gone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import sys
 from collections.abc import Sequence
 
 from spider_compose import __version__
-from spider_compose.cli import build, inspect, split, stats
+from spider_compose.cli import build, experiment, inspect, split, stats
 from spider_compose.cli.plain_text import visible
 from spider_compose.errors import SpiderComposeError
 
-COMMANDS = (build, split, inspect, stats)
+COMMANDS = (build, split, inspect, stats, experiment)
 
 BAD_INPUT, INTERRUPTED, NO_READER = 2, 130, 141
 
@@ -57,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="spider-compose",
         description="Build SpiderCompose from Spider or any corpus of SQL and questions, and look at it.",
-        epilog="exit codes: 0 done, 1 --strict and unusable rows, 2 bad input or usage, 130 Ctrl-C",
+        epilog="exit codes: 0 done, 1 --strict and unusable rows or a failed cell, 2 bad input or usage, "
+        "130 Ctrl-C",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -1,0 +1,142 @@
+"""Reports: what the training of a cell leaves, one JSON file each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spider_compose.errors import ReportError
+from spider_compose.experiments.cells import Identity, model_order
+
+FORMAT = 1
+"""Of the reports this version reads."""
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "model": (str,),
+    "experiment": (str,),
+    "seed": (int,),
+    "num_items": (int,),
+    "metrics": (dict,),
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as it stands in its file; what it lacks is None, never zero.
+
+    Attributes:
+        content: the JSON.
+        identity: of which cell.
+    """
+
+    content: Mapping[str, Any]
+    identity: Identity
+
+    @property
+    def name(self) -> str:
+        """Of its cell."""
+        return self.identity.name
+
+    @property
+    def num_items(self) -> int:
+        """How many test pairs were scored."""
+        return int(self.content["num_items"])
+
+    def metric(self, name: str) -> Mapping[str, Any]:
+        """A metric with its `score`, `low` and `high` in percent; empty where it was not measured."""
+        found = self.content["metrics"].get(name)
+        return found if isinstance(found, Mapping) else {}
+
+    def score(self, name: str) -> float | None:
+        """A metric's score in percent."""
+        return number(self.metric(name).get("score"))
+
+    def text(self, name: str) -> str:
+        """A text of the report, or nothing."""
+        found = self.content.get(name)
+        return "" if found is None else str(found)
+
+    def amount(self, name: str) -> float | None:
+        """A number of the report."""
+        return number(self.content.get(name))
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """A mapping of the report, empty where there is none."""
+        found = self.content.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+
+def number(value: Any) -> float | None:
+    """A finite number, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) != float("inf") and value == value else None
+
+
+def read_report(path: Path) -> Report:
+    """Read one report.
+
+    Raises:
+        ReportError: the file is missing, no JSON, of another format, or lacks what a report must say.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReportError(f"cannot read the report {path}: {error.strerror}.") from error
+    except ValueError as error:
+        raise ReportError(f"{path} is no report: it is no JSON ({error}). Train its cell again.") from error
+    if not isinstance(content, dict):
+        raise ReportError(f"{path} is no report: a JSON object was expected.")
+    if content.get("format") != FORMAT:
+        raise ReportError(f"{path}: expected a report of format {FORMAT}, got {content.get('format')!r}.")
+    for name, kinds in _KINDS.items():
+        value = content.get(name)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise ReportError(f"{path}: `{name}` must be {kinds[0].__name__}, but got {value!r}.")
+    return Report(content, Identity(content["model"], content["experiment"], content["seed"]))
+
+
+def read_reports(folder: Path) -> tuple[Report, ...]:
+    """All reports of a folder, by model, experiment and seed.
+
+    Raises:
+        ReportError: the folder is missing, or a file in it is no report, or two are of the same cell.
+    """
+    if not folder.is_dir():
+        raise ReportError(f"no folder with reports at {folder}: `spider-compose experiment run` writes it.")
+    found: dict[Identity, tuple[Path, Report]] = {}
+    for path in sorted(folder.glob("*.json")):
+        report = read_report(path)
+        if report.identity in found:
+            raise ReportError(f"{found[report.identity][0]} and {path} are reports of the same cell.")
+        found[report.identity] = (path, report)
+    return in_order(report for _, report in found.values())
+
+
+def in_order(reports: Iterable[Report]) -> tuple[Report, ...]:
+    """Reports by model (as the paper lists them), experiment and seed."""
+    return tuple(
+        sorted(
+            reports,
+            key=lambda report: (
+                model_order(report.identity.model),
+                report.identity.experiment,
+                report.identity.seed,
+            ),
+        )
+    )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all, whatever stops the program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(content)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
