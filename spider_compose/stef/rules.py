@@ -94,6 +94,9 @@ class ApplicationRules:
     disabled_rules: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dialect", self.dialect.strip().lower())
+
     @classmethod
     def from_dict(cls, document: Any) -> ApplicationRules:
         """Rules from a parsed JSON document.
@@ -136,11 +139,12 @@ class ApplicationRules:
             raise RulesError(f"expected rules, a dict or the path of a JSON file, but got {_shown(source)}")
         path = Path(source)
         try:
-            document = json.loads(path.read_text(encoding="utf-8-sig"))
+            document = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_Names)
         except OSError as error:
             raise RulesError(f"cannot read {path}: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:  # of JSON, UTF-8, an endless number, a path with a null
             raise RulesError(f"{path} is not JSON: {error}") from error
+        _check_names(document)
         return cls.from_dict(document)
 
     def as_dict(self) -> dict[str, Any]:
@@ -203,6 +207,32 @@ class ApplicationRules:
         )
 
 
+class _Names(dict[str, Any]):
+    """A JSON object that remembers the names it has twice, of which JSON keeps the last."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        seen: set[str] = set()
+        self.twice = [name for name, _ in pairs if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+
+
+def _check_names(value: Any, path: str = "$") -> None:
+    """No object has a name twice.
+
+    Raises:
+        RulesError: one has, with its path.
+    """
+    if isinstance(value, _Names) and value.twice:
+        raise RulesError("the name stands there twice; keep one", _place(path, value.twice[0]))
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        _check_names(item, _place(path, key) if isinstance(key, str) else f"{path}[{key}]")
+
+
+def _place(path: str, key: str) -> str:
+    return f"{path}.{key}" if key.isidentifier() or key.startswith("$") else f"{path}[{key!r}]"
+
+
 def schema() -> dict[str, Any]:
     """The published JSON Schema of application rules."""
     text = resources.files("spider_compose.stef").joinpath(SCHEMA_NAME).read_text(encoding="utf-8")
@@ -253,7 +283,7 @@ def check(value: Any, rule: Mapping[str, Any], path: str = "$") -> None:
 def _check_object(value: dict[str, Any], rule: Mapping[str, Any], path: str) -> None:
     properties, more = rule.get("properties", {}), rule.get("additionalProperties", True)
     for key, item in value.items():
-        place = f"{path}.{key}" if str(key).isidentifier() or str(key).startswith("$") else f"{path}[{key!r}]"
+        place = _place(path, str(key))
         check(key, {"type": "string", **rule.get("propertyNames", {})}, place)
         if key in properties:
             check(item, properties[key], place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ BANDS = (("excellent", 90.0), ("good", 75.0), ("marginal", 50.0), ("poor", 0.0))
 # Why a row has no score, with what to do about it.
 UNSCORED = {
     "no_sql": "the row has no SQL",
-    "not_a_query": "the SQL changes data or defines tables; only queries are scored",
+    "not_a_query": "the SQL, or its first statement, is no query",
     "no_dialect_parses": "no dialect that was tried parses the SQL",
     "too_long": "the SQL is longer than any query",
     "too_deep": "the SQL nests deeper than it can be read",
@@ -280,6 +281,11 @@ def score_rows(
     return Scorer(ApplicationRules.read(rules), judge).score_rows(rows)
 
 
+def _given(value: Any) -> Any:
+    """A field's value; the NaN that tables have for a missing text is None."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -287,14 +293,14 @@ def _row(row: Any, dialect: str) -> Row | Result:
     """A checked row, or the result that says what is wrong with it."""
     if not isinstance(row, Mapping):
         return Result(unscored="bad_row", message=f"expected a dict, but got {type(row).__name__}")
-    for name in ("question", "enriched_question", "sql", "dialect"):
-        if not isinstance(row.get(name), (str, type(None))):
-            return Result(
-                unscored="bad_row", message=f"`{name}` must be a text, but got {type(row[name]).__name__}"
-            )
+    fields = {name: _given(row.get(name)) for name in ("question", "enriched_question", "sql", "dialect")}
+    for name, value in fields.items():
+        if not isinstance(value, (str, type(None))):
+            message = f"`{name}` must be a text, but got {type(value).__name__}"
+            return Result(unscored="bad_row", message=message)
     # Halves of UTF-16 pairs are no characters; one sign stands for each, so that spans stay right.
     question, enriched, sql = (
-        _HALVES.sub("\ufffd", row.get(name) or "") for name in ("question", "enriched_question", "sql")
+        _HALVES.sub("\ufffd", fields[name] or "") for name in ("question", "enriched_question", "sql")
     )
     enriched = enriched if enriched.strip() else ""
     if not (question.strip() or enriched):
@@ -309,7 +315,7 @@ def _row(row: Any, dialect: str) -> Row | Result:
     if word > MAX_WORD:
         message = f"expected words of at most {MAX_WORD:,} characters, but got one of {word:,}"
         return Result(unscored="question_too_long", message=message)
-    name = row.get("dialect") or dialect
+    name = (fields["dialect"] or "").strip().lower() or dialect
     if name != "auto":
         try:
             sql_dialect(name)

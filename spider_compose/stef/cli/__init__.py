@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from spider_compose import __version__
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.cli import explain, fit, install_metric, score, validate_rules
 
@@ -19,6 +20,7 @@ COMMANDS = (score, explain, validate_rules, fit, install_metric)
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     top = argparse.ArgumentParser(prog="stef", description="Score SQL that an agent wrote for a question.")
+    top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.register(commands)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from spider_compose.errors import OptionError
 from spider_compose.stef.cli import rows as row_files
@@ -59,9 +62,28 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise OptionError(f"`--{flag}` would write over the queries in {source}; name another file")
 
 
+@contextmanager
+def _output(path: str | None) -> Iterator[TextIO]:
+    """Where the lines go: a file that takes the place of an earlier one only when all lines are written."""
+    if path is None:
+        yield sys.stdout
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():  # a pipe, a device
+        with target.open("w", encoding="utf-8") as out:
+            yield out
+        return
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as out:
+            yield out
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def run(options: argparse.Namespace) -> int:
     """Score the file."""
-    from contextlib import ExitStack
     from itertools import tee
 
     from spider_compose.stef.score import Summary
@@ -70,10 +92,7 @@ def run(options: argparse.Namespace) -> int:
     used, summary = scorer(options), Summary()
     # `tee` holds back one batch, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))
-    with ExitStack() as stack:
-        out = (
-            stack.enter_context(open(options.output, "w", encoding="utf-8")) if options.output else sys.stdout
-        )
+    with _output(options.output) as out:
         escaped = (out.encoding or "").lower().replace("-", "") != "utf8"
         for number, (row, result) in enumerate(zip(first, used.score_rows(second), strict=True)):
             summary.add(result)

@@ -7,8 +7,11 @@ QUALIFY, ON, CASE, FILTER, or a comparison inside an aggregate.
 
 from __future__ import annotations
 
+import logging
 import re
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +76,13 @@ class UnscoredError(ValueError):
     Attributes:
         reason: a fixed word to count by: "no_sql", "not_a_query", "no_dialect_parses", "too_long",
             "too_deep".
+        final: whether no other dialect and no part of the text can be meant.
     """
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, final: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.final = final or reason not in ("no_dialect_parses", "not_a_query")
 
 
 @dataclass(frozen=True)
@@ -166,7 +171,7 @@ def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
                 tree = _parse(candidate, name, faults)
             except UnscoredError as error:
                 problem = problem or error
-                if error.reason not in ("no_dialect_parses", "not_a_query"):
+                if error.final:
                     raise
             else:
                 if dialect == "auto" and name == AUTO_DIALECTS[0] and (foreign := _foreign(candidate, name)):
@@ -207,9 +212,10 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
 
     engine = sql_dialect(dialect)
     try:
-        tokens = engine.tokenize(text)
-        _check_depth(tokens)
-        trees = [tree for tree in engine.parser().parse(tokens, text) if tree is not None]
+        with _quiet():
+            tokens = engine.tokenize(text)
+            _check_depth(tokens)
+            trees = [tree for tree in engine.parser().parse(tokens, text) if tree is not None]
     except SqlglotError as error:
         raise UnscoredError("no_dialect_parses", f"does not parse: {_first_line(error)}") from error
     except RecursionError as error:
@@ -219,23 +225,48 @@ def _parse(text: str, dialect: str, faults: list[Mark]) -> Any:
     except (ValueError, TypeError, AttributeError, KeyError, IndexError, AssertionError) as error:
         # sqlglot's parser on text that is no SQL; the row is lost, the batch is not.
         raise UnscoredError("no_dialect_parses", f"does not parse: {_first_line(error)}") from error
-    queries = [tree for tree in trees if isinstance(tree, exp.Query)]
-    if not trees or all(isinstance(tree, exp.Semicolon) for tree in trees):
+    trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    if not trees:
         raise UnscoredError("no_sql", "there are only comments")
-    if not queries:
-        if isinstance(trees[0], (exp.Condition, exp.Alias)):  # words that happen to read as an expression
-            raise UnscoredError("no_dialect_parses", "expected a query, but got text")
-        kind = type(trees[0]).__name__
-        raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}")
-    query = queries[0]
+    # The first statement counts; words that happen to read as an expression and settings are none.
+    lead = (exp.Condition, exp.Alias, exp.Use, exp.Set, exp.Pragma, exp.Transaction)
+    query = next((tree for tree in trees if isinstance(tree, exp.Query) or not isinstance(tree, lead)), None)
+    if query is None and isinstance(trees[0], (exp.Condition, exp.Alias)):
+        raise UnscoredError("no_dialect_parses", "expected a query, but got text")
+    if not isinstance(query, exp.Query):
+        kind = type(query or trees[0]).__name__.upper()
+        talk = isinstance(query, exp.Command) and query.name.upper() in ("EXPLAIN", "SHOW", "DESCRIBE")
+        raise UnscoredError("not_a_query", f"expected a query, but got a statement of kind {kind}", not talk)
     change = query.find(exp.DML, exp.Into)  # WITH x AS (DELETE ... RETURNING), SELECT ... INTO t
     if change is not None and not (isinstance(change, exp.Into) and change.find(exp.Parameter)):  # INTO @name
         raise UnscoredError("not_a_query", f"expected a query, but it holds {type(change).__name__.upper()}")
     if isinstance(query, exp.Select) and not (query.expressions or query.args.get("from_")):
         raise UnscoredError("no_dialect_parses", "expected something after SELECT, but got nothing")
-    if len([tree for tree in trees if not isinstance(tree, exp.Semicolon)]) > 1:
+    if len(trees) > 1:
         faults.append(Mark("several_statements", Span(0, len(text))))
     return query
+
+
+class _OtherThreads(logging.Filter):
+    """Lets only what other threads say pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = threading.get_ident()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.thread != self.own
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep sqlglot's warnings of what it only half reads to ourselves: the row says it."""
+    logger, mute = logging.getLogger("sqlglot"), _OtherThreads()
+    logger.addFilter(mute)
+    try:
+        yield
+    finally:
+        logger.removeFilter(mute)
 
 
 def _first_line(error: Exception) -> str:
