@@ -27,6 +27,10 @@ from spider_compose.experiments.cells import Cell
 from spider_compose.experiments.reports import Report, number, read_report, write_whole
 
 
+_MOVE_NOTHING = {"settings.processes", "settings.report_to"}
+"""Settings that no result depends on."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why a try ended.
@@ -113,7 +117,7 @@ class CellFolder:
         flat_before, flat_now = _flat(before), _flat(self._asked)
         return "; ".join(
             f"{name}: {flat_before.get(name, 'not given')} before, {flat_now.get(name, 'not given')} now"
-            for name in sorted({*flat_before, *flat_now})
+            for name in sorted({*flat_before, *flat_now} - _MOVE_NOTHING)
             if flat_before.get(name) != flat_now.get(name)
         )
 

@@ -17,8 +17,11 @@ EXPERIMENTS = {
     "spider_template": "template split of Spider's training pairs",
     "spider_tmcd": "TMCD split of Spider's training pairs",
     "spider": "Spider as it is",
+    "spider_length": "length split of Spider's training pairs",
+    "spider_random": "random split of Spider's training pairs",
+    "compose_paper": "SpiderCompose aligned by the paper's keyword rules",
 }
-"""What each experiment trains on."""
+"""What each experiment trains on, in the order tables list them."""
 
 _NO_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -28,7 +31,7 @@ class Identity:
     """What a cell and its report have in common.
 
     Attributes:
-        model: one of `MODELS`, or a sequence-to-sequence model of the Hub.
+        model: one of `MODELS`, or a sequence-to-sequence model: a folder, or owner/name on the Hub.
         experiment: one of `EXPERIMENTS`.
         seed: of everything random in the training.
     """
@@ -68,6 +71,12 @@ class Cell:
 def model_title(model: str) -> str:
     """The model as the paper writes it."""
     return MODELS.get(model, model)
+
+
+def experiment_order(experiment: str) -> tuple[int, str]:
+    """Sorts experiments in the order of `EXPERIMENTS`, others after them."""
+    names = list(EXPERIMENTS)
+    return (names.index(experiment) if experiment in EXPERIMENTS else len(names), experiment)
 
 
 def model_order(model: str) -> tuple[int, str]:

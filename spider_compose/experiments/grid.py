@@ -125,8 +125,8 @@ def _identities(
 def _models(path: Path, where: str, value: Any) -> list[str]:
     models = _list(path, where, value)
     for model in models:
-        # A model of the Hub has an owner; what has none is one of the five, or a slip of the pen.
-        if not (isinstance(model, str) and model.count("/") == 1 and all(model.split("/"))):
+        # A folder or a model of the Hub has a slash; what has none is one of the five, or a slip of the pen.
+        if not (isinstance(model, str) and "/" in model):
             _choose(path, where, model, MODELS)
     return models
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import ReportError
-from spider_compose.experiments.cells import Identity, model_order
+from spider_compose.experiments.cells import Identity, experiment_order, model_order
 
 FORMAT = 1
 """Of the reports this version reads."""
@@ -124,7 +124,7 @@ def in_order(reports: Iterable[Report]) -> tuple[Report, ...]:
             reports,
             key=lambda report: (
                 model_order(report.identity.model),
-                report.identity.experiment,
+                experiment_order(report.identity.experiment),
                 report.identity.seed,
             ),
         )
