@@ -36,7 +36,11 @@ class System:
 
 
 def system_name(path: Path) -> str:
-    """A run's name: its folder's, `<model>-<experiment>-seed<k>`, or that of a file not called predictions."""
+    """What a file's system is called.
+
+    A run's `predictions.jsonl` is called like its folder, `<model>-<experiment>-seed<k>`, any other file
+    like itself.
+    """
     return path.resolve().parent.name if path.name == "predictions.jsonl" else path.stem
 
 

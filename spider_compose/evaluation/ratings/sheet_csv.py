@@ -64,7 +64,7 @@ def write_sheet(study: Study, rater: int) -> bytes:
         text = study.texts[item.code]
         cells = (study.key.sheet(rater), item.code, "", text.db_id, text.query, text.sentence)
         writer.writerow(map(protect, cells))
-    return codecs.BOM_UTF8 + file.getvalue().encode()
+    return codecs.BOM_UTF8 + file.getvalue().encode(errors="replace")
 
 
 def read_sheet(data: bytes, file: str, key: Key) -> ReturnedSheet:
