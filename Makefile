@@ -64,7 +64,7 @@ bench: $(VENV)/.dev
 lock: | $(BIN)/python
 	@$(PIP) install 'uv>=0.9'
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-annotate $(UPGRADE) \
-	    --extra data --extra metric --extra plots --extra dev --custom-compile-command 'make lock' \
+	    --extra data --extra metric --extra plots --extra evaluation --extra dev --custom-compile-command 'make lock' \
 	    --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate $(UPGRADE) \
 	    --constraint requirements.lock --extra models --extra dev --custom-compile-command 'make lock' \
