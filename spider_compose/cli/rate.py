@@ -154,7 +154,7 @@ def import_(arguments: argparse.Namespace) -> int:
 
 def render(result: dict[str, Any]) -> str:
     """The ratings for people."""
-    width = max(map(len, result["systems"]))
+    width = max(len("system"), *map(len, result["systems"]))
     lines = [f"{'system':{width}}  human score  95 % interval  mean  rows  ratings"]
     lines += [_system_line(name, system, width) for name, system in result["systems"].items()]
     lines.append("")

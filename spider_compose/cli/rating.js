@@ -11,6 +11,7 @@ let undone = []; // what to go back to: [code, rating before or null]
 let at = 0; // items.length is the end of the sheet
 let kept = true; // whether the browser keeps the ratings
 let unsaved = false;
+let started = false; // the guidelines come first
 
 /* Keeping: nothing is lost when the page is closed, where the browser lets it. */
 function keep() {
@@ -40,10 +41,13 @@ function onlyKnown(given) {
 
 /* What is seen. */
 function show(focus = true) {
+  for (const id of ["bar", "items"]) byId(id).hidden = !started;
+  byId("load").parentElement.hidden = started && kept;
+  byId("start").hidden = started;
   const rated = codes.filter((code) => code in ratings).length;
   items.forEach((item, index) => (item.hidden = index !== at));
   byId("finish").hidden = at < items.length;
-  byId("scale").hidden = at === items.length;
+  byId("scale").hidden = !started || at === items.length;
   for (const button of buttons) button.setAttribute("aria-pressed", String(ratings[codes[at]] === Number(button.dataset.rating)));
   byId("progress").max = items.length;
   byId("progress").value = rated;
@@ -54,7 +58,7 @@ function show(focus = true) {
   byId("undo").disabled = undone.length === 0;
   const left = items.length - rated;
   byId("left").textContent = left ? `${left} not rated yet: N goes to the next of them.` : "All sentences are rated. Thank you!";
-  if (!kept) tell("This browser does not keep your ratings. Save the CSV before you close the page; you can continue from it.");
+  if (!kept) tell("This browser does not keep your ratings. Save the CSV before you close the page; “How to rate” can continue from it.");
   if (focus) {
     const node = items[at] || byId("finish");
     node.focus({ preventScroll: true });
@@ -75,8 +79,12 @@ function rate(value) {
   undone.push([codes[at], codes[at] in ratings ? ratings[codes[at]] : null]);
   ratings[codes[at]] = value;
   unsaved = true;
-  byId("guidelines").open = false;
   go(notRated());
+}
+
+function start() {
+  started = true;
+  byId("guidelines").open = false;
 }
 
 function notRated() {
@@ -148,6 +156,7 @@ async function load(file) {
   const given = onlyKnown(Object.fromEntries(own.map((row) => [row[itemAt], Number(row[ratingAt])])));
   ratings = { ...ratings, ...given };
   undone = [];
+  start();
   tell(`${Object.keys(given).length} ratings taken from ${file.name}.`);
   go(notRated());
 }
@@ -164,7 +173,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const control = event.ctrlKey || event.metaKey;
-  if (event.altKey || event.repeat || (control && key !== "z")) return;
+  if (!started || event.altKey || event.repeat || (control && key !== "z")) return;
   const action = control ? undo : keys[key] || (isRating(Number(key)) ? () => rate(Number(key)) : null);
   if (!action) return;
   event.preventDefault();
@@ -172,6 +181,10 @@ document.addEventListener("keydown", (event) => {
 });
 for (const button of buttons) button.addEventListener("click", () => rate(Number(button.dataset.rating)));
 for (const button of document.querySelectorAll(".save")) button.addEventListener("click", save);
+byId("start").addEventListener("click", () => {
+  start();
+  go(at);
+});
 byId("back").addEventListener("click", keys.ArrowLeft);
 byId("next").addEventListener("click", keys.ArrowRight);
 byId("undo").addEventListener("click", undo);
@@ -189,6 +202,7 @@ addEventListener("beforeunload", (event) => {
 
 resume();
 keep();
-byId("bar").hidden = false;
-if (Object.keys(ratings).length) byId("guidelines").open = false;
+byId("begin").hidden = false;
+if (Object.keys(ratings).length) start();
 show(false);
+if (!started) byId("start").focus({ preventScroll: true });

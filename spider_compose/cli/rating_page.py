@@ -1,7 +1,7 @@
 """A rater's sheet as one HTML page that asks for nothing outside itself.
 
-Without its script the page shows all sentences and the guidelines; the script shows one at a time and takes
-the ratings. Texts are untrusted: `markup.element` escapes them.
+Without its script the page shows all sentences and the guidelines; the script shows one at a time, after the guidelines,
+and takes the ratings. Texts are untrusted: `markup.element` escapes them.
 """
 
 from __future__ import annotations
@@ -73,9 +73,21 @@ def _guidelines() -> Markup:
         element("p", "Examples for ", element("code", EXAMPLE_SQL)),
         element("table", *examples, class_="meanings"),
         element("p", *(_keys(*key) for key in keys), class_="keys"),
+        _start(),
         id="guidelines",
         open=True,
     )
+
+
+def _start() -> Markup:
+    load = element(
+        "label",
+        "or continue from a saved CSV: ",
+        element("input", type="file", id="load", accept=".csv,text/csv"),
+        class_="key",
+    )
+    start = element("button", "Start rating", type="button", id="start", class_="primary")
+    return element("p", start, load, id="begin", hidden=True)
 
 
 def _keys(*parts: str) -> Markup:
@@ -119,18 +131,12 @@ def _item(item: Item, text: Text, place: int) -> Markup:
 
 
 def _finish() -> Markup:
-    load = element(
-        "label",
-        "Continue from a saved CSV ",
-        element("input", type="file", id="load", accept=".csv,text/csv"),
-    )
     return element(
         "section",
         element("h2", "End of the sheet", id="end"),
         element("p", id="left"),
         element("p", element("button", "Save CSV", type="button", class_="save primary")),
         element("p", "Send the saved file to the person who gave you this page.", class_="key"),
-        element("p", load, class_="key"),
         id="finish",
         tabindex="-1",
         aria_labelledby="end",

@@ -38,7 +38,17 @@ def flag(parser: argparse.ArgumentParser, name: str) -> argparse.Action | None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["build", "--help"], ["split", "-h"], ["inspect", "-h"], ["stats", "-h"]]
+    "arguments",
+    [
+        ["--help"],
+        ["build", "--help"],
+        ["split", "-h"],
+        ["inspect", "-h"],
+        ["stats", "-h"],
+        ["rate", "-h"],
+        ["rate", "export", "-h"],
+        ["rate", "import", "-h"],
+    ],
 )
 def test_help(cli: Cli, arguments: list[str]) -> None:
     result = cli(*arguments)
@@ -50,7 +60,7 @@ def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"spider-compose {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats"])
+@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats", "rate"])
 def test_help_of_a_command_loads_no_pipeline(command: str) -> None:
     probe = (
         "import sys; from spider_compose.cli import main; main([sys.argv[1], '--help']); "
@@ -79,6 +89,10 @@ def test_help_of_a_command_loads_no_pipeline(command: str) -> None:
         (["stats", "--color", "never"], "unrecognized arguments"),
         (["stats", "--all", "--config", "spider"], "not allowed with"),
         (["split", "--out", "x"], "required: split"),
+        (["rate"], "required: COMMAND"),
+        (["rate", "export", "x.jsonl"], "required: --out"),
+        (["rate", "export", "x.jsonl", "--out", "y", "--items", "many"], "invalid int value: 'many'"),
+        (["rate", "import", "x.csv"], "required: --key"),
         (["split", "tmdc", "--out", "x"], "invalid choice: 'tmdc'"),
         (["split", "tmcd"], "required: --out"),
         (["split", "tmcd", "--out", "x", "--seed", "1.5"], "invalid int value: '1.5'"),

@@ -113,7 +113,7 @@ class Browser:
 
     def press(self, *keys: str) -> None:
         for key in keys:
-            text = {"text": key} if len(key) == 1 else {}
+            text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
             self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
@@ -200,6 +200,9 @@ def test_rate_reload_save_and_import(
 ) -> None:
     browser, page = browser_with(), study / "sheets" / "rater1.html"
     browser.open(page)
+    browser.press("5")
+    assert browser.run(COUNT) == "0 of 6 rated", "the guidelines come first"
+    browser.press("Enter")
     assert [browser.run(COUNT), browser.run(SHOWN)] == ["0 of 6 rated", "Sentence 1"]
     browser.press("5", "4", "3")
     assert [browser.run(COUNT), browser.run(SHOWN)] == ["3 of 6 rated", "Sentence 4"]
@@ -261,6 +264,7 @@ def test_without_local_storage_a_saved_csv_goes_on(
     browser.open(page)
     notice = "document.getElementById('notice').hidden ? '' : document.getElementById('notice').textContent"
     assert "does not keep your ratings" in browser.run(notice)
+    browser.click("#start")
     browser.press("5", "4")
     browser.click("#bar .save")
     saved = tmp_path / "saved.csv"

@@ -56,7 +56,7 @@ def krippendorff_alpha(units: Iterable[Sequence[int]], level: str = "ordinal") -
         OptionError: an unknown level.
 
     >>> round(krippendorff_alpha([[1, 1], [2, 3], [3, 3], [4, 4]]), 3)
-    0.939
+    0.91
     """
     paired = [unit for unit in units if len(unit) > 1]
     totals = Counter(value for unit in paired for value in unit)
