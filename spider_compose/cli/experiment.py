@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from spider_compose.cli.options import SOURCE_HELP
 from spider_compose.cli.plain_text import visible
-from spider_compose.errors import OptionError, OutputError
+from spider_compose.errors import OptionError, OutputError, ReportError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_run(actions)
     _add_status(actions)
+    _add_report(actions)
 
 
 def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -89,6 +90,32 @@ def _add_status(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_grid(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=status)
+
+
+def _add_report(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = actions.add_parser(
+        "report",
+        help="findings and tables from the reports of the cells",
+        description="What the paper found and whether it holds here, its tables 9 to 11, error analysis, and "
+        "paired significance, from the reports of the cells. Cells without a report are named, and empty.",
+    )
+    _add_reports(parser)
+    parser.add_argument(
+        "--ratings",
+        metavar="FILE",
+        help="ratings.json of `rate import`: fills the human score and the average",
+    )
+    parser.add_argument("--html", metavar="FILE", help="write one page with pictures and all tables too")
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown too")
+    parser.add_argument(
+        "--samples",
+        type=_count,
+        default=1000,
+        metavar="N",
+        help="resamples of each paired test (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=report)
 
 
 def _add_grid(parser: argparse.ArgumentParser) -> None:
@@ -158,6 +185,40 @@ def status(arguments: argparse.Namespace) -> int:
     else:
         print(render(found))
     return 0
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Findings and tables."""
+    from spider_compose.experiments.figures import Results, read_ratings
+    from spider_compose.experiments.report import ExperimentReport
+    from spider_compose.experiments.reports import read_reports
+
+    folder = Path(arguments.reports)
+    reports = read_reports(folder)
+    if not reports:
+        raise ReportError(f"no report in {folder}: `spider-compose experiment run` writes them.")
+    ratings = read_ratings(Path(arguments.ratings)) if arguments.ratings else None
+    found = ExperimentReport(Results(reports, ratings, arguments.samples))
+    if arguments.html:
+        from spider_compose.cli.experiment_page import render_page
+
+        _write(Path(arguments.html), render_page(found))
+    if arguments.markdown:
+        _write(Path(arguments.markdown), found.markdown())
+    if arguments.json:
+        print(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(map(visible_line, found.text().split("\n"))))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}. Name a file in a folder that exists."
+        ) from error
 
 
 def _grid_and_cells(arguments: argparse.Namespace) -> tuple[Grid, Sequence[Cell]]:

@@ -26,7 +26,6 @@ from spider_compose.errors import ReportError
 from spider_compose.experiments.cells import Cell
 from spider_compose.experiments.reports import Report, number, read_report, write_whole
 
-
 _MOVE_NOTHING = {"settings.processes", "settings.report_to"}
 """Settings that no result depends on."""
 

@@ -1,0 +1,483 @@
+"""The paper's tables 9 to 11 and its error analysis (section 5.2), from reports.
+
+Tables 5 to 8, lengths of SQL and text, are those of `spider-compose stats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from spider_compose.experiments.cells import MODELS, model_title
+from spider_compose.experiments.figures import METRICS, Figure, Results, holm
+from spider_compose.experiments.reports import number
+from spider_compose.experiments.tables import Entry, Table, figure_entry, listed, p_entry
+
+FIRST, SECOND, CONTROL = "compose", "compose_no_overlap", "compose_control"
+"""Experiment 1, experiment 2, and what experiment 2 loses in pairs but not in clauses."""
+
+BASELINES = (FIRST, "spider_template", "spider_tmcd", "spider")
+
+TITLES = {
+    FIRST: "exp. 1",
+    SECOND: "exp. 2",
+    CONTROL: "control",
+    "spider_template": "template",
+    "spider_tmcd": "TMCD",
+    "spider": "Spider",
+    "spider_length": "length",
+    "spider_random": "random",
+    "compose_paper": "exp. 1, paper's aligner",
+}
+
+HOW_TO_READ = (
+    "Scores in percent, higher is better. \N{DAGGER}: one seed, with a 95 % interval over test items in "
+    "square brackets; else the mean over n seeds, with their range in round brackets."
+)
+
+_KINDS = {
+    "missing_clause": "a clause is missing",
+    "wrong_column": "wrong column",
+    "wrong_table": "wrong table",
+    "wrong_value": "wrong value or number",
+    "wrong_aggregate": "wrong aggregate",
+    "wrong_direction": "wrong direction of sorting",
+    "repeated_words": "repeated words",
+    "lost_words": "lost words",
+}
+
+
+def experiment_title(experiment: str) -> str:
+    """The experiment in the head of a column."""
+    return TITLES.get(experiment, experiment)
+
+
+def table_9(results: Results) -> Table:
+    """Both experiments, their difference, and the control, per model and metric."""
+    rows = []
+    faults: list[str] = []
+    models = _models(results, (FIRST, SECOND, CONTROL))
+    for model in models:
+        for metric, title in METRICS.items():
+            drop = results.difference((model, FIRST), (model, SECOND), metric)
+            kept = results.difference((model, CONTROL), (model, SECOND), metric)
+            faults += [figure.fault for figure in (drop, kept) if figure.fault]
+            first, second, control = (
+                results.figure(model, experiment, metric) for experiment in (FIRST, SECOND, CONTROL)
+            )
+            rows.append(
+                (
+                    Entry(model_title(model)),
+                    Entry(title),
+                    figure_entry(first),
+                    figure_entry(second),
+                    figure_entry(drop, signed=True),
+                    p_entry(drop),
+                    figure_entry(control),
+                    figure_entry(kept, signed=True),
+                    p_entry(kept),
+                )
+            )
+    columns = (
+        "model", "metric", "exp. 1", "exp. 2", "exp. 1 \N{MINUS SIGN} exp. 2", "p",
+        "control", "control \N{MINUS SIGN} exp. 2", "p",
+    )  # fmt: skip
+    return Table(
+        "table_9",
+        "Table 9: SpiderCompose with (exp. 1) and without (exp. 2) test clauses in training",
+        columns,
+        tuple(rows),
+        (
+            HOW_TO_READ,
+            "Differences are over the seeds that both sides have. p: paired approximate randomization over "
+            "test items, two-sided, not corrected for the number of tests; of several seeds the largest.",
+            "The control drops as many training pairs as exp. 2, at random: control \N{MINUS SIGN} exp. 2 is "
+            "the part of the difference that is not owed to fewer pairs.",
+            _told_human(results),
+            *_items(results, (FIRST, SECOND, CONTROL)),
+            *_missing(results, models, (FIRST, SECOND, CONTROL)),
+            *(f"not compared: {fault}" for fault in dict.fromkeys(faults)),
+        ),
+        heads=2,
+    )
+
+
+def table_10(results: Results) -> Table:
+    """SpiderCompose beside the baseline splits."""
+    others = ("spider_length", "spider_random", "compose_paper")
+    experiments = [*BASELINES, *(name for name in others if name in results.experiments)]
+    models = _models(results, experiments)
+    rows = [
+        (
+            Entry(model_title(model)),
+            Entry(title),
+            *(figure_entry(results.figure(model, experiment, metric)) for experiment in experiments),
+        )
+        for model in models
+        for metric, title in METRICS.items()
+    ]
+    return Table(
+        "table_10",
+        "Table 10: the same models on SpiderCompose and on the baseline splits",
+        ("model", "metric", *(experiment_title(experiment) for experiment in experiments)),
+        tuple(rows),
+        (
+            HOW_TO_READ,
+            "Each column has test items of its own, so that columns can be compared in kind, not item by "
+            "item. Spider has no test part that is public: its validation part stands in, which also chose "
+            "the epoch.",
+            _told_human(results),
+            *_items(results, experiments),
+            *_missing(results, models, experiments),
+        ),
+        heads=2,
+    )
+
+
+def table_11(results: Results) -> Table:
+    """Both experiments by the number of clauses."""
+    numbers = {
+        **results.parts(FIRST, "by_num_clauses"),
+        **results.parts(SECOND, "by_num_clauses"),
+    }
+    models = _models(results, (FIRST, SECOND))
+    rows = []
+    for model in models:
+        for name in sorted(numbers, key=lambda text: (len(text), text)):
+            parts = {
+                (experiment, metric): results.part(model, experiment, "by_num_clauses", name, metric)
+                for metric in ("bleu", "exact_match")
+                for experiment in (FIRST, SECOND)
+            }
+            rows.append(
+                (
+                    Entry(model_title(model)),
+                    Entry(name),
+                    Entry(f"{numbers[name]:,}"),
+                    *(
+                        entry
+                        for metric in ("bleu", "exact_match")
+                        for entry in (
+                            figure_entry(parts[FIRST, metric]),
+                            figure_entry(parts[SECOND, metric]),
+                            figure_entry(_minus(parts[FIRST, metric], parts[SECOND, metric]), signed=True),
+                        )
+                    ),
+                )
+            )
+    minus = "1 \N{MINUS SIGN} 2"
+    return Table(
+        "table_11",
+        "Table 11: by number of clauses",
+        (
+            "model", "clauses", "items",
+            "BLEU, exp. 1", "exp. 2", minus, "exact match, exp. 1", "exp. 2", minus,
+        ),
+        tuple(rows),
+        (
+            HOW_TO_READ.replace(", with a 95 % interval over test items in square brackets", ""),
+            "Parts with few items move a lot by chance.",
+            *_missing(results, models, (FIRST, SECOND)),
+        ),
+        heads=2,
+    )  # fmt: skip
+
+
+def further_metrics(results: Results) -> Table:
+    """What the paper does not have: more references, a kinder exact match, characters."""
+    metrics = {
+        "bleu_multi_reference": "BLEU, several references",
+        "normalized_exact_match": "normalised exact match",
+        "chrf": "chrF",
+    }
+    experiments = results.experiments
+    rows = [
+        (
+            Entry(model_title(model)),
+            Entry(title),
+            *(figure_entry(results.figure(model, experiment, metric)) for experiment in experiments),
+        )
+        for model in results.models
+        for metric, title in metrics.items()
+    ]
+    return Table(
+        "further_metrics",
+        "Further metrics",
+        ("model", "metric", *(experiment_title(experiment) for experiment in experiments)),
+        tuple(rows),
+        (
+            HOW_TO_READ,
+            "Several references: the questions of all test items of the same database and canonical SQL. "
+            "Normalised: letter case, white space and punctuation do not count. chrF: characters, not words.",
+            *_items(results, experiments),
+        ),
+        heads=2,
+    )
+
+
+def error_tables(results: Results) -> list[Table]:
+    """What is wrong with the outputs, by kind, by missing clause and by clause pattern."""
+    tables = []
+    for experiment in (FIRST, SECOND):
+        title = experiment_title(experiment)
+        models = [model for model in results.models if results.of(model, experiment)]
+        if not models:
+            continue
+        heads = tuple(model_title(model) for model in models)
+        kinds = _kinds(results, models, experiment)
+        if kinds:
+            rows = tuple(
+                (
+                    Entry(_KINDS.get(kind, kind.replace("_", " "))),
+                    *(figure_entry(_share(results, model, experiment, kind), digits=1) for model in models),
+                )
+                for kind in kinds
+            )
+            notes = (
+                "Percent of test items with an error of the kind; an item may have several. "
+                + _ranges_note(),
+                *_items(results, (experiment,)),
+            )
+            tables.append(
+                Table(f"errors_{experiment}", f"Errors by kind, {title}", ("error", *heads), rows, notes)
+            )
+        tables += _missing_types(results, models, experiment)
+        patterns = results.parts(experiment, "by_clause_pattern")
+        if patterns:
+            shown = sorted(patterns, key=lambda name: (-patterns[name], name))[:12]
+            rows = tuple(
+                (
+                    Entry(name.replace("+", " + ")),
+                    Entry(f"{patterns[name]:,}"),
+                    *(
+                        figure_entry(
+                            results.part(model, experiment, "by_clause_pattern", name, "bleu"), digits=1
+                        )
+                        for model in models
+                    ),
+                )
+                for name in shown
+            )
+            left = [name for name in patterns if name not in shown]
+            count = sum(patterns[name] for name in left)
+            notes = (_ranges_note(),) + (
+                (f"{len(left)} rarer patterns, {count} items in all, are not shown.",) if left else ()
+            )
+            tables.append(
+                Table(
+                    f"patterns_{experiment}",
+                    f"BLEU by clause pattern, {title}",
+                    ("clauses", "items", *heads),
+                    rows,
+                    notes,
+                )
+            )
+    return tables
+
+
+def significance_tables(results: Results) -> list[Table]:
+    """Every two models against each other, per experiment."""
+    tables = []
+    for experiment in (FIRST, SECOND):
+        models = [model for model in results.models if results.of(model, experiment)]
+        pairs = [(one, other) for place, one in enumerate(models) for other in models[place + 1 :]]
+        if not pairs:
+            continue
+        found = {
+            (pair, metric): results.difference((pair[0], experiment), (pair[1], experiment), metric)
+            for pair in pairs
+            for metric in ("bleu", "exact_match")
+        }
+        kept = {
+            metric: holm({pair: p for pair in pairs if (p := found[pair, metric].p_value) is not None})
+            for metric in ("bleu", "exact_match")
+        }
+        rows = []
+        for pair in pairs:
+            entries = []
+            for metric in ("bleu", "exact_match"):
+                figure = found[pair, metric]
+                entries += [figure_entry(figure, signed=True), p_entry(figure, pair in kept[metric])]
+            rows.append((Entry(f"{model_title(pair[0])} \N{MINUS SIGN} {model_title(pair[1])}"), *entries))
+        faults = dict.fromkeys(figure.fault for figure in found.values() if figure.fault)
+        tables.append(
+            Table(
+                f"significance_{experiment}",
+                f"Models against each other, {experiment_title(experiment)}",
+                ("difference", "BLEU", "p", "exact match", "p"),
+                tuple(rows),
+                (
+                    "Over the seeds that both models have; p as in table 9. *: significant at 5 % when all "
+                    f"{len(pairs)} tests of the column are made at once (Holm).",
+                    *_items(results, (experiment,)),
+                    *(f"not compared: {fault}" for fault in faults),
+                ),
+            )
+        )
+    return tables
+
+
+def training_table(results: Results) -> Table:
+    """What was trained: sizes, pairs, epochs, time."""
+    rows = []
+    for model in results.models:
+        for experiment in results.experiments:
+            reports = results.of(model, experiment)
+            if not reports:
+                continue
+            first = next(iter(reports.values()))
+            pairs = number(first.part("dataset").get("train_pairs"))
+            rows.append(
+                (
+                    Entry(model_title(model)),
+                    Entry(experiment_title(experiment)),
+                    Entry(", ".join(str(seed) for seed in reports)),
+                    Entry(_millions(first.amount("num_parameters"))),
+                    Entry("" if pairs is None else f"{pairs:,.0f}"),
+                    Entry(f"{first.num_items:,}"),
+                    Entry(", ".join(_plain(report.amount("epochs")) for report in reports.values())),
+                    Entry(", ".join(_plain(report.amount("best_epoch")) for report in reports.values())),
+                    Entry(", ".join(report.text("stopped") for report in reports.values())),
+                    Entry(", ".join(_minutes(report.amount("cpu_seconds")) for report in reports.values())),
+                )
+            )
+    total = [seconds for report in results.reports if (seconds := report.amount("cpu_seconds")) is not None]
+    return Table(
+        "training",
+        "What was trained",
+        (
+            "model", "experiment", "seeds", "parameters", "training pairs", "test items", "epochs", "best",
+            "stopped", "CPU minutes",
+        ),
+        tuple(rows),
+        (
+            "Epochs, the best of them on validation, why training stopped and CPU minutes stand seed by "
+            "seed. Stopped early: no better BLEU on validation for as many epochs as the settings wait.",
+            f"{len(results.reports)} trainings, {sum(total) / 3600:.1f} CPU hours in all.",
+        ),
+        heads=2,
+    )  # fmt: skip
+
+
+def _models(results: Results, experiments: Iterable[str]) -> list[str]:
+    """The paper's five, so that what is missing has a row, and others that took part."""
+    there = {model for name in experiments for model in results.models if results.of(model, name)}
+    return [*MODELS, *(model for model in results.models if model in there and model not in MODELS)]
+
+
+def _minus(first: Figure, second: Figure) -> Figure:
+    return Figure(
+        {
+            seed: value - second.by_seed[seed]
+            for seed, value in first.by_seed.items()
+            if seed in second.by_seed
+        }
+    )
+
+
+def _told_human(results: Results) -> str:
+    if results.ratings is None:
+        return "Nobody has rated these outputs: the human score, and with it the average, is empty."
+    alpha, raters = results.ratings.get("alpha"), results.ratings.get("raters")
+    told = f"Human: {raters} raters, mean rating as percent of the scale"
+    if number(alpha) is not None:
+        told += f"; Krippendorff's alpha {alpha:.2f}"
+    return f"{told}. Average: of BLEU, human and exact match, where all three are there."
+
+
+def _items(results: Results, experiments: Iterable[str]) -> list[str]:
+    """How many test items there are, per experiment; a note of its own where reports do not agree."""
+    told = []
+    for experiment in experiments:
+        counts = sorted(
+            {report.num_items for report in results.reports if report.identity.experiment == experiment}
+        )
+        if counts:
+            told.append(f"{experiment_title(experiment)}: {listed([f'{count:,}' for count in counts])}")
+    return [f"Test items: {'; '.join(told)}."] if told else []
+
+
+def _missing(results: Results, models: Iterable[str], experiments: Iterable[str]) -> list[str]:
+    """Cells without a report, by experiment."""
+    told = []
+    models = list(models)
+    for experiment in experiments:
+        lacking = [model_title(model) for model in models if not results.of(model, experiment)]
+        if lacking:
+            told.append(f"{experiment_title(experiment)}: {listed(lacking)}")
+    return [f"No report yet: {'; '.join(told)}."] if told else []
+
+
+def _ranges_note() -> str:
+    return "\N{DAGGER}: one seed; else the mean over n seeds, with their range in round brackets."
+
+
+def _kinds(results: Results, models: Iterable[str], experiment: str) -> list[str]:
+    kinds: dict[str, None] = {}
+    for model in models:
+        for report in results.of(model, experiment).values():
+            found = report.part("error_analysis").get("kinds")
+            if isinstance(found, Mapping):
+                kinds |= dict.fromkeys(found)
+    return list(kinds)
+
+
+def _share(results: Results, model: str, experiment: str, kind: str) -> Figure:
+    """Percent of items with an error of a kind."""
+    values = {}
+    for seed, report in results.of(model, experiment).items():
+        analysis = report.part("error_analysis")
+        kinds = analysis.get("kinds")
+        found = kinds.get(kind) if isinstance(kinds, Mapping) else None
+        if isinstance(found, Mapping) and (share := number(found.get("share"))) is not None:
+            values[seed] = share
+    return Figure(values)
+
+
+def _missing_types(results: Results, models: list[str], experiment: str) -> list[Table]:
+    """How often each type of clause is missing where the SQL has it."""
+    shares: dict[str, dict[str, dict[int, float]]] = {}
+    for model in models:
+        for seed, report in results.of(model, experiment).items():
+            found = report.part("error_analysis").get("missing_clause_types")
+            for kind, counted in (found if isinstance(found, Mapping) else {}).items():
+                if (share := _percent(counted)) is not None:
+                    shares.setdefault(kind, {}).setdefault(model, {})[seed] = share
+    if not shares:
+        return []
+    rows = tuple(
+        (Entry(kind), *(figure_entry(Figure(by_model.get(model, {})), digits=1) for model in models))
+        for kind, by_model in shares.items()
+    )
+    return [
+        Table(
+            f"missing_{experiment}",
+            f"Missing clauses by type, {experiment_title(experiment)}",
+            ("clause", *(model_title(model) for model in models)),
+            rows,
+            ("Percent of the test items with such a clause whose output does not say it. " + _ranges_note(),),
+        )
+    ]
+
+
+def _percent(counted: Any) -> float | None:
+    """A share, of a mapping with `share`, or with how many of how many."""
+    if not isinstance(counted, Mapping):
+        return None
+    if (share := number(counted.get("share"))) is not None:
+        return share
+    some = number(counted.get("missing", counted.get("items")))
+    all_ = number(counted.get("of", counted.get("num_items")))
+    return None if some is None or not all_ else 100 * some / all_
+
+
+def _plain(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
+
+
+def _minutes(seconds: float | None) -> str:
+    return "?" if seconds is None else f"{seconds / 60:.0f}"
+
+
+def _millions(parameters: float | None) -> str:
+    return "" if parameters is None else f"{parameters / 1e6:.1f} M"
