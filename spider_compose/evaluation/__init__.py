@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spider_compose.evaluation.error_report import error_analysis
     from spider_compose.evaluation.scoring import compare, score
 
-__all__ = ["compare", "score"]
+__all__ = ["compare", "error_analysis", "score"]
 
-_MODULES = {"compare": "scoring", "score": "scoring"}
+_MODULES = {"compare": "scoring", "error_analysis": "error_report", "score": "scoring"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,24 @@ def read_items(predictions: Sequence[str], rows: Sequence[Mapping[str, Any]]) ->
                 f"ids must be unique, but rows {first[item.id]} and {number} are {item.id!r}."
             )
     return items
+
+
+def positions_by_length(items: Sequence[Item]) -> dict[int, list[int]]:
+    """Positions of the items of each number of clauses, rising."""
+    return dict(sorted(_grouped(items, lambda item: item.num_clauses).items()))
+
+
+def positions_by_pattern(items: Sequence[Item]) -> dict[str, list[int]]:
+    """Positions of the items of each clause pattern, most frequent pattern first, then by name."""
+    found = _grouped(items, lambda item: item.clause_pattern)
+    return dict(sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0])))
+
+
+def _grouped(items: Sequence[Item], key: Callable[[Item], Any]) -> dict[Any, list[int]]:
+    found: dict[Any, list[int]] = {}
+    for position, item in enumerate(items):
+        found.setdefault(key(item), []).append(position)
+    return found
 
 
 def _item(number: int, prediction: object, row: object) -> Item:

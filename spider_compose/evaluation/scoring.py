@@ -6,7 +6,7 @@ same inputs give the same bytes on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from spider_compose.evaluation.exact_match import (
     exact_match,
     normalized_exact_match,
 )
-from spider_compose.evaluation.items import Item, read_items
+from spider_compose.evaluation.items import positions_by_length, positions_by_pattern, read_items
 from spider_compose.evaluation.references import grouped_references
 from spider_compose.sql.schema import Schema
 
@@ -113,7 +113,7 @@ def score(
             "seed": seed,
         },
         "by_num_clauses": {
-            str(number): part(positions) for number, positions in sorted(_positions_by_length(items).items())
+            str(number): part(positions) for number, positions in positions_by_length(items).items()
         },
         "by_clause_pattern": {
             pattern: part(positions) for pattern, positions in positions_by_pattern(items).items()
@@ -186,23 +186,6 @@ def proportion(sums: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def trials(right: Sequence[int]) -> Counts:
     """Statistics of a yes-or-no metric: [1 if right else 0, 1] per item."""
     return np.stack([np.asarray(right, dtype=np.int64), np.ones(len(right), dtype=np.int64)], axis=1)
-
-
-def positions_by_pattern(items: Sequence[Item]) -> dict[str, list[int]]:
-    """Positions of the items of each clause pattern, most frequent pattern first, then by name."""
-    found = _grouped(items, lambda item: item.clause_pattern)
-    return dict(sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0])))
-
-
-def _positions_by_length(items: Sequence[Item]) -> dict[int, list[int]]:
-    return _grouped(items, lambda item: item.num_clauses)
-
-
-def _grouped(items: Sequence[Item], key: Callable[[Item], Any]) -> dict[Any, list[int]]:
-    found: dict[Any, list[int]] = {}
-    for position, item in enumerate(items):
-        found.setdefault(key(item), []).append(position)
-    return found
 
 
 def _figure(value: float) -> float:

@@ -144,14 +144,14 @@ def test_interval_moves_with_the_seed_and_the_score_does_not(make_rows: MakeRows
 
 PROGRAM = """
 import json
-from spider_compose.evaluation import compare, score
+from spider_compose.evaluation import compare, error_analysis, score
 words = ["a", "b", "c", "d", "e", "f", "cat", "dog"]
 texts = [" ".join(words[(at * k) % 8] for k in range(1, 7 + at % 3)) for at in range(40)]
 rows = [{"id": str(at), "db_id": "d", "query": f"SELECT a FROM t WHERE b = {at % 9}", "question": text,
          "clause_types": ["SELECT", "WHERE"], "num_clauses": 2} for at, text in enumerate(texts)]
 said = [texts[at] if at % 3 else texts[at - 1] for at in range(40)]
 one, other = score(said, rows), score(texts[1:] + texts[:1], rows)
-print(json.dumps([one, compare(one, other)]))
+print(json.dumps([one, compare(one, other), error_analysis(said, rows)]))
 """
 
 
