@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spider_compose.experiments.cells import Cell
+    from spider_compose.experiments.figures import Results
     from spider_compose.experiments.grid import Grid
 
 FAILED = 1
 
 REPORTS = "trainers/reports"
 RUNS = "runs"
+CARDS = "model_cards"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,6 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_run(actions)
     _add_status(actions)
     _add_report(actions)
+    _add_cards(actions)
 
 
 def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -118,6 +121,21 @@ def _add_report(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=report)
 
 
+def _add_cards(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = actions.add_parser(
+        "cards",
+        help="model cards from the reports of the cells",
+        description="Write a model card for every model and experiment that has a report; every figure on it "
+        "comes from the reports.",
+    )
+    _add_reports(parser)
+    parser.add_argument("--ratings", metavar="FILE", help="ratings.json of `rate import`")
+    parser.add_argument(
+        "--out", default=CARDS, metavar="FOLDER", help="folder of the cards (default: %(default)s)"
+    )
+    parser.set_defaults(run=cards)
+
+
 def _add_grid(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "grid", metavar="GRID", help="the grid, a YAML file such as trainers/experiments.yaml"
@@ -189,16 +207,9 @@ def status(arguments: argparse.Namespace) -> int:
 
 def report(arguments: argparse.Namespace) -> int:
     """Findings and tables."""
-    from spider_compose.experiments.figures import Results, read_ratings
     from spider_compose.experiments.report import ExperimentReport
-    from spider_compose.experiments.reports import read_reports
 
-    folder = Path(arguments.reports)
-    reports = read_reports(folder)
-    if not reports:
-        raise ReportError(f"no report in {folder}: `spider-compose experiment run` writes them.")
-    ratings = read_ratings(Path(arguments.ratings)) if arguments.ratings else None
-    found = ExperimentReport(Results(reports, ratings, arguments.samples))
+    found = ExperimentReport(_results(arguments, arguments.samples))
     if arguments.html:
         from spider_compose.cli.experiment_page import render_page
 
@@ -210,6 +221,31 @@ def report(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(map(visible_line, found.text().split("\n"))))
     return 0
+
+
+def cards(arguments: argparse.Namespace) -> int:
+    """Write model cards."""
+    from spider_compose.experiments.model_cards import write_cards
+
+    try:
+        written = write_cards(_results(arguments), Path(arguments.out))
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename}: {error.strerror}.") from error
+    for path in written:
+        _say(str(path))
+    return 0
+
+
+def _results(arguments: argparse.Namespace, samples: int = 1000) -> Results:
+    from spider_compose.experiments.figures import Results, read_ratings
+    from spider_compose.experiments.reports import read_reports
+
+    folder = Path(arguments.reports)
+    reports = read_reports(folder)
+    if not reports:
+        raise ReportError(f"no report in {folder}: `spider-compose experiment run` writes them.")
+    ratings = read_ratings(Path(arguments.ratings)) if arguments.ratings else None
+    return Results(reports, ratings, samples)
 
 
 def _write(path: Path, text: str) -> None:

@@ -31,8 +31,9 @@ _REFERENCES = (
 def render_page(report: ExperimentReport) -> str:
     """The page."""
     results = report.results
-    sections = [_findings(report.findings), _pictures(results), _curves(results)]
+    sections = [_findings(report.findings), _pictures(results)]
     sections += [_tables(heading, tables) for heading, tables in report.sections.items()]
+    sections.append(_curves(results))
     return document(
         "SpiderCompose: experiments",
         element("a", "Skip to the findings", class_="skip", href="#findings"),
@@ -60,8 +61,8 @@ def _summary(report: ExperimentReport) -> Markup:
         element(
             "p",
             "Models that write English for SQL, tested on queries of three clauses and more after training "
-            "on one and two: once with every clause of the test in training (exp. 1), once with none (exp. 2). "
-            "The difference is what a model makes of clauses it knows.",
+            "on one and two: once with every clause of the test in training (exp. 1), once with none (exp. "
+            "2). The difference is what a model makes of clauses it knows.",
             class_="lead",
         ),
         facts(*told),
@@ -155,7 +156,7 @@ def _bars(groups: Sequence[str], series: Sequence[_Series], title: str) -> Marku
             if figure.mean is None:
                 continue
             x = start + order * width
-            y = scale.y(figure.mean)
+            y = min(scale.y(figure.mean), scale.y(0) - 1)  # zero is a line, what is missing is none
             told = f"{name}, {one.name}: {_told(figure)}"
             drawn.append(
                 element(
@@ -230,7 +231,7 @@ def _curves(results: Results) -> Markup:
         element(
             "p",
             "By epoch; a line for each seed. The epoch with the best validation BLEU, marked by a dot, is "
-            "the one that is tested. Validation BLEU is greedy and on a sample, so it is not the test's figure.",
+            "the one that is tested. Validation BLEU is greedy and on a sample of other pairs.",
             class_="meaning",
         ),
         key,
@@ -313,10 +314,10 @@ class _Scale:
 
 
 def _nice_step(top: float, parts: int) -> float:
-    """The least of 1, 2, 5 times a power of ten that reaches the top in so many steps."""
+    """The least of 1, 2, 2.5, 5 times a power of ten that reaches the top in so many steps."""
     rough = top / parts
     power = 10 ** math.floor(math.log10(rough))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= rough - 1e-12)
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= rough - 1e-12)
 
 
 def _svg(drawn: Sequence[Markup], told: str) -> Markup:
@@ -341,7 +342,13 @@ def _table(table: Table) -> Markup:
             return element("th", entry.main, detail, scope="row")
         return element("td", entry.main, detail, class_="number")
 
-    head = element("tr", *(element("th", name, scope="col") for name in table.columns))
+    head = element(
+        "tr",
+        *(
+            element("th", name, scope="col", class_=None if place < table.heads else "number")
+            for place, name in enumerate(table.columns)
+        ),
+    )
     rows: list[Markup] = []
     before: Entry | None = None
     for row in table.rows:

@@ -13,7 +13,7 @@ from typing import Any
 from spider_compose.experiments.cells import MODELS, model_title
 from spider_compose.experiments.figures import Figure, Results
 from spider_compose.experiments.paper_tables import CONTROL, FIRST, SECOND
-from spider_compose.experiments.tables import SINGLE, listed, told_number
+from spider_compose.experiments.tables import SINGLE, told_number
 
 AGREES, DIFFERS, OPEN = "agrees", "does not agree", "not enough data"
 
@@ -29,16 +29,18 @@ class Finding:
     """A statement, and what our reports say of it.
 
     Attributes:
-        statement: of the paper, or our own check.
+        statement: of the paper, or a check of ours.
         reading: how it was put to the test.
         verdict: `AGREES`, `DIFFERS` or `OPEN`.
         evidence: the numbers, one line each.
+        ours: whether it is our own check.
     """
 
     statement: str
     reading: str
     verdict: str
     evidence: tuple[str, ...]
+    ours: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -138,6 +140,7 @@ def _not_fewer_pairs(results: Results) -> Finding:
         "significant (p < 0.05 with every seed), for each of the five.",
         _verdict(kept, lambda figure: _above(figure, 0.0) and figure.significant()),
         tuple(lines),
+        ours=True,
     )
 
 
@@ -200,9 +203,12 @@ def render_markdown(found: Sequence[Finding]) -> str:
 
 
 def told_verdicts(found: Sequence[Finding]) -> str:
-    """How many agree, in a sentence."""
-    counts = {verdict: sum(one.verdict == verdict for one in found) for verdict in (AGREES, DIFFERS, OPEN)}
-    return listed([f"{count} {verdict}" for verdict, count in counts.items() if count])
+    """How many of the paper's findings hold here, in a few words."""
+    words = {AGREES: "agree", DIFFERS: "do not", OPEN: "open"}
+    verdicts = [one.verdict for one in found if not one.ours]
+    return ", ".join(
+        f"{verdicts.count(verdict)} {word}" for verdict, word in words.items() if verdict in verdicts
+    )
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

@@ -36,15 +36,20 @@ HOW_TO_READ = (
 )
 
 _KINDS = {
+    "empty_output": "no words at all",
+    "cut_short": "cut short",
+    "repeated_words": "repeated words",
     "missing_clause": "a clause is missing",
+    "extra_clause": "a clause too many",
     "wrong_column": "wrong column",
-    "wrong_table": "wrong table",
     "wrong_value": "wrong value or number",
     "wrong_aggregate": "wrong aggregate",
     "wrong_direction": "wrong direction of sorting",
-    "repeated_words": "repeated words",
+    "wrong_comparison": "wrong comparison",
+    "wrong_negation": "wrong negation",
     "lost_words": "lost words",
 }
+"""Kinds of errors as tables name them; `evaluation.error_kinds` says what each means."""
 
 
 def experiment_title(experiment: str) -> str:
@@ -233,15 +238,29 @@ def error_tables(results: Results) -> list[Table]:
                 )
                 for kind in kinds
             )
+            others = {"right": "num_exact", "wrong, of no kind": "unexplained"}
+            rows += tuple(
+                (
+                    Entry(title),
+                    *(
+                        figure_entry(_share_of(results, model, experiment, name), digits=1)
+                        for model in models
+                    ),
+                )
+                for title, name in others.items()
+            )
             notes = (
-                "Percent of test items with an error of the kind; an item may have several. "
-                + _ranges_note(),
+                "Percent of test items with an error of the kind; an item may have several. Right: normalised "
+                "exact match. Of no kind: good paraphrases among them. The kinds are found by rules over "
+                "words, no reading.",
+                _ranges_note(),
                 *_items(results, (experiment,)),
             )
             tables.append(
                 Table(f"errors_{experiment}", f"Errors by kind, {title}", ("error", *heads), rows, notes)
             )
         tables += _missing_types(results, models, experiment)
+        tables += _kinds_by_part(results, models, experiment)
         patterns = results.parts(experiment, "by_clause_pattern")
         if patterns:
             shown = sorted(patterns, key=lambda name: (-patterns[name], name))[:12]
@@ -422,6 +441,15 @@ def _kinds(results: Results, models: Iterable[str], experiment: str) -> list[str
     return list(kinds)
 
 
+def error_kinds(results: Results, model: str, experiment: str) -> dict[str, Figure]:
+    """Percent of a model's items with an error, by kind in words, the most frequent first."""
+    shares = {
+        _KINDS.get(kind, kind.replace("_", " ")): _share(results, model, experiment, kind)
+        for kind in _kinds(results, [model], experiment)
+    }
+    return dict(sorted(shares.items(), key=lambda entry: -(entry[1].mean or 0)))
+
+
 def _share(results: Results, model: str, experiment: str, kind: str) -> Figure:
     """Percent of items with an error of a kind."""
     values = {}
@@ -455,20 +483,93 @@ def _missing_types(results: Results, models: list[str], experiment: str) -> list
             f"Missing clauses by type, {experiment_title(experiment)}",
             ("clause", *(model_title(model) for model in models)),
             rows,
-            ("Percent of the test items with such a clause whose output does not say it. " + _ranges_note(),),
+            (
+                "Percent of the clauses that the reference says and the output does not.",
+                _ranges_note(),
+            ),
         )
     ]
 
 
+def _kinds_by_part(results: Results, models: list[str], experiment: str) -> list[Table]:
+    """Errors by number of clauses and by clause pattern, of all models together."""
+    tables = []
+    for division, name, head in (
+        ("by_num_clauses", "number of clauses", "clauses"),
+        ("by_clause_pattern", "clause pattern", "clauses"),
+    ):
+        items: dict[str, float] = {}
+        counts: dict[str, dict[str, float]] = {}
+        trainings = 0
+        for model in models:
+            for report in results.of(model, experiment).values():
+                parts = report.part("error_analysis").get(division)
+                trainings += isinstance(parts, Mapping)
+                for part, found in (parts if isinstance(parts, Mapping) else {}).items():
+                    if not isinstance(found, Mapping) or not isinstance(found.get("kinds"), Mapping):
+                        continue
+                    items[part] = items.get(part, 0) + (number(found.get("num_items")) or 0)
+                    own = counts.setdefault(part, {})
+                    for kind, count in found["kinds"].items():
+                        if (value := number(count)) is not None:
+                            own[kind] = own.get(kind, 0) + value
+        kinds = [
+            kind
+            for kind in _kinds(results, models, experiment)
+            if any(kind in own for own in counts.values())
+        ]
+        shown = [part for part in sorted(items, key=lambda part: (-items[part], part)) if items[part]][:12]
+        if division == "by_num_clauses":
+            shown.sort()
+        if not shown or not kinds:
+            continue
+        rows = tuple(
+            (
+                Entry(part.replace("+", " + ")),
+                Entry(f"{items[part]:,.0f}"),
+                *(
+                    Entry(f"{100 * counts[part][kind] / items[part]:.1f}")
+                    if kind in counts[part]
+                    else Entry()
+                    for kind in kinds
+                ),
+            )
+            for part in shown
+        )
+        tables.append(
+            Table(
+                f"errors_{division}_{experiment}",
+                f"Errors by {name}, {experiment_title(experiment)}, all models together",
+                (head, "outputs", *(_KINDS.get(kind, kind.replace("_", " ")) for kind in kinds)),
+                rows,
+                (f"Percent of the outputs of {trainings} trainings with an error of the kind.",),
+            )
+        )
+    return tables
+
+
+def _share_of(results: Results, model: str, experiment: str, name: str) -> Figure:
+    """Percent of items that an error analysis counts by a number, or by a mapping with a share."""
+    values = {}
+    for seed, report in results.of(model, experiment).items():
+        analysis = report.part("error_analysis")
+        found = analysis.get(name)
+        if isinstance(found, Mapping):
+            share = number(found.get("share"))
+        else:
+            count = number(found)
+            share = None if count is None else 100 * count / report.num_items
+        if share is not None:
+            values[seed] = share
+    return Figure(values)
+
+
 def _percent(counted: Any) -> float | None:
-    """A share, of a mapping with `share`, or with how many of how many."""
+    """The share of clauses that are missing, of those that the reference says."""
     if not isinstance(counted, Mapping):
         return None
-    if (share := number(counted.get("share"))) is not None:
-        return share
-    some = number(counted.get("missing", counted.get("items")))
-    all_ = number(counted.get("of", counted.get("num_items")))
-    return None if some is None or not all_ else 100 * some / all_
+    missing, judged = number(counted.get("missing")), number(counted.get("judged"))
+    return None if missing is None or not judged else 100 * missing / judged
 
 
 def _plain(value: float | None) -> str:

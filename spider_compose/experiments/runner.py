@@ -140,10 +140,12 @@ class _Runner:
         self, cells: Sequence[Cell], command: Sequence[str], options: RunOptions, say: Callable[[str], None]
     ) -> None:
         self.command, self.options, self.say = command, options, say
-        # A folder is the same folder from wherever the grid is run.
+        # A folder is the same folder from wherever the grid is run; the program is told what was said, so
+        # that no report holds where a folder lies unless somebody said it.
         path = Path(options.source)
-        self.source = str(path.resolve()) if path.is_dir() else options.source
-        self.waiting = [CellFolder(options.runs.resolve(), cell, self.source) for cell in cells]
+        self.source = options.source
+        asked = str(path.resolve()) if path.is_dir() else options.source
+        self.waiting = [CellFolder(options.runs, cell, asked) for cell in cells]
         self.order = [cell.name for cell in cells]
         self.running: list[_Child] = []
         self.outcome = Outcome()

@@ -1,0 +1,352 @@
+"""Model cards: one per model and experiment, every figure from the reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from spider_compose.errors import MissingExtraError
+from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Identity, model_title
+from spider_compose.experiments.figures import Results
+from spider_compose.experiments.paper_tables import FIRST, SECOND, error_kinds, experiment_title
+from spider_compose.experiments.reports import Report, number, write_whole
+from spider_compose.experiments.tables import SINGLE, figure_entry, p_entry, told_number
+
+_METRICS = {
+    "bleu": ("bleu", "BLEU"),
+    "bleu_multi_reference": ("bleu", "BLEU, several references"),
+    "exact_match": ("exact_match", "exact match"),
+    "normalized_exact_match": ("exact_match", "normalised exact match"),
+    "chrf": ("chrf", "chrF"),
+}
+"""Metrics on the card: their type and name on the Hub."""
+
+_DESCRIPTIONS = {
+    "bilstm": "a bidirectional LSTM over canonical SQL",
+    "abs": "a transformer with absolute positions over canonical SQL",
+    "rel": "a transformer with relative positions over canonical SQL",
+    "treelstm": "a child-sum TreeLSTM over the query's tree",
+    "rgt": "a relation-aware graph transformer over the query's tree",
+}
+
+_PAPERS = {
+    "bilstm": "Graves and Schmidhuber 2005",
+    "abs": "Vaswani et al. 2017",
+    "rel": "Shaw et al. 2018",
+    "treelstm": "Tai et al. 2015",
+    "rgt": "Ma et al. 2021",
+}
+
+_SPIDER = "spider-1.0"
+"""How the signature of a dataset names Spider as its source."""
+
+
+def card_name(model: str, experiment: str) -> str:
+    """The file of a card."""
+    return f"{Identity(model, experiment, 0).name.removesuffix('-seed0')}.md"
+
+
+def write_cards(results: Results, folder: Path) -> list[Path]:
+    """Write a card for every model and experiment that has a report.
+
+    Raises:
+        MissingExtraError: no YAML writer is installed.
+        OSError: the folder cannot be written.
+    """
+    written = []
+    for model in results.models:
+        for experiment in results.experiments:
+            if results.of(model, experiment):
+                path = folder / card_name(model, experiment)
+                write_whole(path, render_card(results, model, experiment).encode())
+                written.append(path)
+    return written
+
+
+def render_card(results: Results, model: str, experiment: str) -> str:
+    """The card of a model in an experiment, all its seeds together."""
+    template = resources.files(__package__).joinpath("model_card.md").read_text(encoding="utf-8")
+    reports = list(results.of(model, experiment).values())
+    return Template(template).substitute(
+        header=_header(results, model, experiment, reports),
+        title=_title(model, experiment),
+        introduction=_introduction(model, experiment, reports),
+        use=_use(model),
+        scores=_scores(results, model, experiment, reports),
+        scores_notes=_scores_notes(reports),
+        by_num_clauses=_by_num_clauses(results, model, experiment),
+        other_experiments=_other_experiments(results, model, experiment),
+        errors=_errors(results, model, experiment),
+        training=_training(reports),
+        settings=_settings(reports),
+        limits=_limits(model, experiment, reports),
+        signatures="\n".join(
+            f"seed {report.identity.seed}: {report.text('signature')}" for report in reports
+        ),
+        citation=_citation(model, reports),
+    )
+
+
+def _title(model: str, experiment: str) -> str:
+    return f"{model_title(model)}, SQL to English, {_named(experiment)}"
+
+
+def _named(experiment: str) -> str:
+    """The dataset of an experiment, in words."""
+    on_compose = {
+        FIRST: "SpiderCompose experiment 1",
+        SECOND: "SpiderCompose experiment 2",
+        "compose_control": "SpiderCompose control",
+        "compose_paper": "SpiderCompose with the paper's aligner",
+    }
+    return on_compose.get(experiment, f"{experiment_title(experiment)} split")
+
+
+def _header(results: Results, model: str, experiment: str, reports: Sequence[Report]) -> str:
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtraError("model cards need PyYAML: pip install 'spider-compose[models]'") from error
+    metrics = []
+    for name, (kind, title) in _METRICS.items():
+        mean = results.figure(model, experiment, name).mean
+        if mean is not None:
+            metrics.append({"type": kind, "name": title, "value": round(mean, 2)})
+    dataset: dict[str, Any] = {"type": "spider_compose", "name": _named(experiment)}
+    if config := reports[0].part("dataset").get("config"):
+        dataset["config"] = config
+    dataset["split"] = _test_split(experiment)
+    of_spider = _of_spider(reports)
+    header = {
+        "language": ["en"],
+        **({"license": "cc-by-sa-4.0"} if of_spider else {}),
+        "library_name": "transformers",
+        "pipeline_tag": "translation",
+        "tags": ["sql-to-text", "compositional-generalization", "spider-compose", model.split("/")[-1]],
+        **({"datasets": ["xlangai/spider"]} if of_spider else {}),
+        **({"base_model": model} if model not in MODELS else {}),
+        "metrics": sorted({str(metric["type"]) for metric in metrics}),
+        "model-index": [
+            {
+                "name": f"{model_title(model)} on {_named(experiment)}",
+                "results": [
+                    {
+                        "task": {"type": "translation", "name": "SQL-to-text"},
+                        "dataset": dataset,
+                        "metrics": metrics,
+                    }
+                ],
+            }
+        ],
+    }
+    return str(yaml.safe_dump(header, sort_keys=False, allow_unicode=True)).rstrip()
+
+
+def _test_split(experiment: str) -> str:
+    return "validation" if experiment == "spider" else "test"
+
+
+def _of_spider(reports: Sequence[Report]) -> bool:
+    return all(_SPIDER in str(report.part("dataset").get("signature")) for report in reports)
+
+
+def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str:
+    described = _DESCRIPTIONS.get(model, "a pretrained sequence-to-sequence model")
+    paper = f" ({_PAPERS[model]})" if model in _PAPERS else ""
+    seeds = ", ".join(str(report.identity.seed) for report in reports)
+    size = reports[0].text("size")
+    return (
+        f"Writes an English question for a SQL query. {model_title(model)} is {described}{paper}"
+        + (", with an LSTM decoder that copies names and values from the query" if model in MODELS else "")
+        + (f"; this is its `{size}` size" if size else "")
+        + f".\n\nTrained in `{experiment}`: {EXPERIMENTS.get(experiment, experiment)}. "
+        + f"The card covers {_count(len(reports), 'training')} (seed {seeds})."
+    )
+
+
+def _use(model: str) -> str:
+    if model not in MODELS:
+        return "As any sequence-to-sequence model of transformers: canonical SQL in, English out."
+    return (
+        "```py\n"
+        "from spider_compose.models import Translator  # pip install 'spider-compose[models]'\n\n"
+        'translator = Translator.from_pretrained("FOLDER")  # the `model` folder of a run\n'
+        'translator(["SELECT count(*) FROM singer", "WHERE age > 20"])\n'
+        "```"
+    )
+
+
+def _scores(results: Results, model: str, experiment: str, reports: Sequence[Report]) -> str:
+    seeds = [report.identity.seed for report in reports]
+    columns = ["metric", "mean", *(f"seed {seed}" for seed in seeds if len(seeds) > 1)]
+    rows = []
+    names = {**{name: title for name, (_, title) in _METRICS.items()}, "human": "human", "average": "average"}
+    for name, title in names.items():
+        figure = results.figure(model, experiment, name)
+        if figure.mean is None:
+            continue
+        by_seed = [_plain(figure.by_seed.get(seed)) for seed in seeds if len(seeds) > 1]
+        rows.append([title, str(figure_entry(figure)), *by_seed])
+    return _markdown(columns, rows)
+
+
+def _scores_notes(reports: Sequence[Report]) -> str:
+    counts = sorted({report.num_items for report in reports})
+    told = f"In percent, higher is better, on {' or '.join(f'{count:,}' for count in counts)} items. "
+    if len(reports) == 1:
+        told += f"{SINGLE}: one seed; in brackets the 95 % bootstrap interval over items."
+    else:
+        told += "In brackets the range over seeds."
+    signatures = dict.fromkeys(str(report.metric("bleu").get("signature")) for report in reports)
+    return f"{told} BLEU: {', '.join(f'`{one}`' for one in signatures)}."
+
+
+def _by_num_clauses(results: Results, model: str, experiment: str) -> str:
+    rows = []
+    for name, count in sorted(results.parts(experiment, "by_num_clauses").items()):
+        bleu, exact = (
+            results.part(model, experiment, "by_num_clauses", name, metric)
+            for metric in ("bleu", "exact_match")
+        )
+        if bleu.mean is not None:
+            rows.append([name, f"{count:,}", str(figure_entry(bleu)), str(figure_entry(exact))])
+    return _markdown(["clauses", "items", "BLEU", "exact match"], rows) if rows else "Not measured."
+
+
+def _other_experiments(results: Results, model: str, experiment: str) -> str:
+    rows = [
+        [
+            f"**{experiment_title(other)}**" if other == experiment else experiment_title(other),
+            EXPERIMENTS.get(other, "").split(": ", 1)[-1],
+            str(figure_entry(results.figure(model, other, "bleu"))),
+            str(figure_entry(results.figure(model, other, "exact_match"))),
+        ]
+        for other in results.experiments
+        if results.of(model, other)
+    ]
+    table = _markdown(["experiment", "trained on", "BLEU", "exact match"], rows)
+    drop = results.difference((model, FIRST), (model, SECOND), "bleu")
+    if drop.mean is None:
+        return table
+    p = str(p_entry(drop))
+    return (
+        f"{table}\n\nExp. 1 minus exp. 2, what the model makes of clauses it has seen: "
+        f"{figure_entry(drop, signed=True)} BLEU"
+        + (f", p {p if p.startswith('<') else f'= {p}'}" if p else "")
+        + "."
+    )
+
+
+def _errors(results: Results, model: str, experiment: str) -> str:
+    found = error_kinds(results, model, experiment)
+    if not found:
+        return "Not analysed."
+    rows = [[kind, str(figure_entry(figure, digits=1))] for kind, figure in found.items() if figure.mean]
+    return (
+        "Percent of test items with an error of the kind, found by rules over words; an item may have "
+        f"several.\n\n{_markdown(['error', 'items, %'], rows)}"
+    )
+
+
+def _training(reports: Sequence[Report]) -> str:
+    columns = ["seed", "training pairs", "epochs", "best epoch", "stopped", "validation BLEU", "CPU minutes"]
+    rows = []
+    for report in reports:
+        seconds = report.amount("cpu_seconds")
+        rows.append(
+            [
+                str(report.identity.seed),
+                _plain(number(report.part("dataset").get("train_pairs")), 0),
+                _plain(report.amount("epochs"), 0),
+                _plain(report.amount("best_epoch"), 0),
+                report.text("stopped"),
+                _plain(_best(report)),
+                _plain(None if seconds is None else seconds / 60, 0),
+            ]
+        )
+    parameters = reports[0].amount("num_parameters")
+    told = "The epoch with the best BLEU on validation was kept."
+    if parameters is not None:
+        told = f"{parameters:,.0f} parameters. {told}"
+    return f"{told}\n\n{_markdown(columns, rows)}"
+
+
+def _best(report: Report) -> float | None:
+    """Validation BLEU of the epoch that was kept."""
+    curve = report.content.get("curve")
+    for entry in curve if isinstance(curve, list) else []:
+        if isinstance(entry, Mapping) and entry.get("epoch") == report.content.get("best_epoch"):
+            return number(entry.get("validation_bleu"))
+    return None
+
+
+def _settings(reports: Sequence[Report]) -> str:
+    """Settings of the training and of the model; the cell itself is on top of the card already."""
+    said = {"model", "experiment", "seed", "source"}
+    rows = [
+        [f"`{name}`", f"`{json.dumps(value, ensure_ascii=False)}`"]
+        for part in ("training", "configuration")
+        for name, value in reports[0].part(part).items()
+        if name not in said and value not in (None, {}, [], "")
+    ]
+    return _markdown(["setting", "value"], rows) if rows else ""
+
+
+def _limits(model: str, experiment: str, reports: Sequence[Report]) -> str:
+    lines = []
+    if experiment.startswith("compose"):
+        lines.append(
+            "Trained on queries and parts of queries of one and two clauses; tested on three and more."
+        )
+    if experiment in (FIRST, "compose_paper", "compose_control"):
+        lines.append(
+            "Some test questions stand word for word in training, with fewer clauses in their SQL: the test "
+            "asks for composition, not for new sentences."
+        )
+    if experiment == SECOND:
+        lines.append(
+            "No training pair holds any clause of the test, so names and values there are new to it."
+        )
+    if experiment == "spider":
+        lines.append("Spider has no public test part: scores are those of its validation part.")
+    if len(reports) == 1:
+        lines.append("One seed: how far the scores move with the seed is not known.")
+    if any(report.text("size") == "small" for report in reports):
+        lines.append("The `small` size is made for CPUs; the paper's models are larger.")
+    lines += [
+        "English alone. What it writes can be fluent and wrong: do not rely on it unread.",
+        "BLEU and exact match compare with one wording; a right question in other words scores low.",
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _citation(model: str, reports: Sequence[Report]) -> str:
+    told = ""
+    if model in _PAPERS:
+        told += f" The encoder follows {_PAPERS[model]}."
+    if _of_spider(reports):
+        told += (
+            " The pairs are derived from Spider (Yu et al. 2018,\n"
+            "[doi:10.18653/v1/D18-1425](https://doi.org/10.18653/v1/D18-1425)), CC BY-SA 4.0."
+        )
+    return told
+
+
+def _plain(value: float | None, digits: int = 2) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if digits == 0 else told_number(value, digits=digits)
+
+
+def _count(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first column is a name, the others are figures."""
+    lines = [list(columns), ["---", *["---:"] * (len(columns) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
