@@ -11,8 +11,9 @@ from typing import Any
 
 from spider_compose.errors import MissingExtraError
 from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Identity, model_title
+from spider_compose.experiments.error_tables import error_kinds
 from spider_compose.experiments.figures import Results
-from spider_compose.experiments.paper_tables import FIRST, SECOND, error_kinds, experiment_title
+from spider_compose.experiments.paper_tables import FIRST, SECOND, experiment_title
 from spider_compose.experiments.reports import Report, number, write_whole
 from spider_compose.experiments.tables import SINGLE, figure_entry, p_entry, told_number
 

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from spider_compose.experiments import findings as findings_module
+from spider_compose.experiments.error_tables import error_tables
 from spider_compose.experiments.figures import Results
 from spider_compose.experiments.findings import Finding, findings
 from spider_compose.experiments.paper_tables import (
-    error_tables,
     further_metrics,
     significance_tables,
     table_9,
