@@ -4,9 +4,29 @@ Every detector compares prediction with reference, and asks the query what the w
 column or a value counts only if the reference says it in words that the query explains. What the reference
 leaves unsaid is not judged. The words of a clause are those of the aligners (`alignment.evidence`).
 
-Detectors are rules over words, no reading of the text; an item can have several kinds, or none.
+Detectors are rules over words, no reading of the text; an item can have several kinds, or none. How far to
+trust each was measured on Spider's training part, 140 databases (validation, 20 databases, gives the same
+within a few points; `benchmarks/error_analysis.py` measures anew). *False alarms*: how often it fires on a
+human paraphrase, another question of the same query. *Recall*: how often it finds a fault of its kind planted
+in a reference.
 
-RELIABILITY
+    kind              false alarms   recall   what it takes for another, or does not see
+    empty_output           0 %       100 %    nothing: no word is no word
+    cut_short              0.2 %      31 %    a text cut at random mostly ends on a word that can end a question
+    repeated_words         0.5 %      99 %    two long enumerations that are worded alike
+    missing_clause         3.2 %      84 %    a clause implied by the rest; SELECT alone 74 %, others 86 to 99 %:
+                                              a word of the clause is said by another
+    extra_clause           1.9 %      99 %    "every student" for "the students" reads as grouping
+    wrong_column           0.7 %      81 %    a column named by a word that the schema does not have
+    wrong_value            1.4 %      99 %    "more than one" for "two or more", "US" for "United States"
+    wrong_aggregate        0.1 %      71 %    queries that have both aggregates
+    wrong_direction        0.3 %      72 %    "oldest" for ascending dates; words that the lists lack
+    wrong_comparison       0.1 %      81 %    questions with both comparisons
+    wrong_negation         0.3 %      95 %    "foreign" for "not French"; one negation of two
+    lost_words            14 %        67 %    paraphrases: "the students" for "the students' names"
+
+All but `lost_words` are rare enough on good text for a share to be read as it stands; a share of `lost_words`
+is an upper bound. Some alarms are right: a few of Spider's questions do repeat words or break off.
 """
 
 from __future__ import annotations
@@ -82,11 +102,12 @@ def find_errors(
     values = set(_other_values(said, reference, asked, schema))
     judged, missing = [], []
     for clause in asked.clauses:
-        is_said = said.says(clause.distinctive, loosely=True)
+        wanted = next((words for words in clause.distinctive if reference.says(words)), frozenset[str]())
+        is_said = said.says(wanted or clause.distinctive[0], loosely=True)
         lost_column = any(reference.lost(clause.columns, said, loosely=True))
         lost_value = any(reference.lost(clause.values, said))
         replaced = (lost_column and columns) or (lost_value and bool(values))
-        judged.append(reference.says(clause.distinctive))
+        judged.append(bool(wanted))
         missing.append(judged[-1] and not is_said and not replaced)
         if lost_column and columns:
             kinds.add("wrong_column")
@@ -165,12 +186,14 @@ class _ClauseEvidence:
     """Words of one clause, weak ones left out.
 
     Attributes:
-        distinctive: those that no other clause has.
+        distinctive: those that no other clause has; first without SELECT's tables, which are said of the
+            whole query, and the counting words of other clauses, then with them, for references that say
+            nothing else of the clause.
         functions: names of the aggregates in it, and DISTINCT.
     """
 
     type: str
-    distinctive: frozenset[str]
+    distinctive: tuple[frozenset[str], frozenset[str]]
     columns: frozenset[str]
     tables: frozenset[str]
     values: frozenset[str]
@@ -196,14 +219,15 @@ def _read_query(query: str, schema: Schema, dialect: str) -> _QueryEvidence:
     found = []
     for at, (clause, words) in enumerate(zip(clauses, read, strict=True)):
         others = frozenset[str]().union(*(own for place, own in enumerate(specific) if place != at))
+        texts = {token.text.upper() for token in tokens[at]}
         own = _said_of(words, "value", "column", "table", "function") | _KEYWORDS.get(
             clause.type, frozenset()
         )
-        texts = {token.text.upper() for token in tokens[at]}
+        weak = _said_of(words, "table") if clause.type == "SELECT" else _FUNCTIONS["COUNT"]
         found.append(
             _ClauseEvidence(
                 clause.type,
-                own - others,
+                (own - weak - others, own - others),
                 _said_of(words, "column"),
                 _said_of(words, "table"),
                 _said_of(words, "value"),
