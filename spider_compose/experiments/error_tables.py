@@ -62,8 +62,8 @@ def error_tables(results: Results) -> list[Table]:
             )
             notes = (
                 "Percent of test items with an error of the kind; an item may have several. Right: "
-                "normalised exact match. Of no kind: good paraphrases among them. The kinds are found by rules "
-                "over words, no reading.",
+                "normalised exact match. Of no kind: good paraphrases among them. The kinds are found by "
+                "rules over words, no reading.",
                 RANGES,
                 *items_note(results, (experiment,)),
             )

@@ -164,7 +164,7 @@ def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str
         f"Writes an English question for a SQL query. {model_title(model)} is {described}{paper}"
         + (", with an LSTM decoder that copies names and values from the query" if model in MODELS else "")
         + (f"; this is its `{size}` size" if size else "")
-        + f".\n\nTrained in `{experiment}`: {EXPERIMENTS.get(experiment, experiment)}. "
+        + f".\n\nTrained for `{experiment}` ({EXPERIMENTS.get(experiment, experiment)}). "
         + f"The card covers {_count(len(reports), 'training')} (seed {seeds})."
     )
 
@@ -208,13 +208,13 @@ def _scores_notes(reports: Sequence[Report]) -> str:
 
 def _by_num_clauses(results: Results, model: str, experiment: str) -> str:
     rows = []
-    for name, count in sorted(results.parts(experiment, "by_num_clauses").items()):
-        bleu, exact = (
+    for name in sorted(results.parts(experiment, "by_num_clauses")):
+        items, bleu, exact = (
             results.part(model, experiment, "by_num_clauses", name, metric)
-            for metric in ("bleu", "exact_match")
+            for metric in ("num_items", "bleu", "exact_match")
         )
         if bleu.mean is not None:
-            rows.append([name, f"{count:,}", str(figure_entry(bleu)), str(figure_entry(exact))])
+            rows.append([name, _plain(items.mean, 0), str(figure_entry(bleu)), str(figure_entry(exact))])
     return _markdown(["clauses", "items", "BLEU", "exact match"], rows) if rows else "Not measured."
 
 

@@ -191,7 +191,7 @@ def further_metrics(results: Results) -> Table:
     ]
     return Table(
         "further_metrics",
-        "Further metrics",
+        "Several references, normalised exact match, chrF",
         ("model", "metric", *(experiment_title(experiment) for experiment in experiments)),
         tuple(rows),
         (

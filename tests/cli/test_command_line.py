@@ -48,6 +48,7 @@ def flag(parser: argparse.ArgumentParser, name: str) -> argparse.Action | None:
         ["rate", "-h"],
         ["rate", "export", "-h"],
         ["rate", "import", "-h"],
+        ["experiment", "-h"],
     ],
 )
 def test_help(cli: Cli, arguments: list[str]) -> None:
@@ -60,7 +61,7 @@ def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"spider-compose {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats", "rate"])
+@pytest.mark.parametrize("command", ["build", "split", "inspect", "stats", "rate", "experiment"])
 def test_help_of_a_command_loads_no_pipeline(command: str) -> None:
     probe = (
         "import sys; from spider_compose.cli import main; main([sys.argv[1], '--help']); "

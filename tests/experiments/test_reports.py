@@ -1,0 +1,81 @@
+"""Reading reports: what is not one is refused with what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spider_compose.errors import ReportError
+from spider_compose.experiments.reports import number, read_report, read_reports, write_whole
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "it is no JSON"),
+        ("[]", "a JSON object was expected"),
+        ({"format": 2}, "expected a report of format 1, got 2"),
+        ({"seed": "1"}, "`seed` must be int, but got '1'"),
+        ({"seed": True}, "`seed` must be int, but got True"),
+        ({"metrics": None}, "`metrics` must be dict, but got None"),
+        ({"model": 1}, "`model` must be str, but got 1"),
+    ],
+)
+def test_what_is_no_report(
+    report: Callable[..., dict[str, Any]], tmp_path: Path, content: Any, says: str
+) -> None:
+    path = tmp_path / "r.json"
+    text = content if isinstance(content, str) else json.dumps(report("rgt", "compose", 1, 50) | content)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReportError, match=says) as raised:
+        read_report(path)
+    assert str(path) in str(raised.value)
+
+
+def test_missing(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="No such file"):
+        read_report(tmp_path / "r.json")
+    with pytest.raises(ReportError, match="no folder with reports"):
+        read_reports(tmp_path / "r")
+
+
+def test_order_and_twice(report: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    cells = [("rgt", "compose", 2), ("rgt", "compose", 1), ("bilstm", "spider", 1), ("bilstm", "compose", 1)]
+    for place, cell in enumerate(cells):
+        (tmp_path / f"{place}.json").write_text(json.dumps(report(*cell, 50)), encoding="utf-8")
+    names = ["bilstm-compose-seed1", "bilstm-spider-seed1", "rgt-compose-seed1", "rgt-compose-seed2"]
+    assert [one.name for one in read_reports(tmp_path)] == names
+    (tmp_path / "again.json").write_text(json.dumps(report("rgt", "compose", 2, 50)), encoding="utf-8")
+    with pytest.raises(ReportError, match="are reports of the same cell"):
+        read_reports(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, 1.0),
+        (0.5, 0.5),
+        (True, None),
+        ("1", None),
+        (None, None),
+        (float("nan"), None),
+        (float("inf"), None),
+    ],
+)
+def test_number(value: Any, expected: float | None) -> None:
+    assert number(value) == expected
+
+
+def test_a_file_is_written_whole_or_not(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "f"
+    write_whole(path, b"one")
+    write_whole(path, b"two")
+    assert path.read_bytes() == b"two"
+    path.with_name("g").mkdir()
+    with pytest.raises(OSError):
+        write_whole(path.with_name("g"), b"three")
+    assert sorted(one.name for one in path.parent.iterdir()) == ["f", "g"]
