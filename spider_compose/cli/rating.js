@@ -17,7 +17,7 @@ let started = false; // the guidelines come first
 function keep() {
   try {
     localStorage.setItem(place, JSON.stringify({ ratings, undone, at }));
-    kept = localStorage.getItem(place) !== null;
+    kept = true;
   } catch {
     kept = false;
   }

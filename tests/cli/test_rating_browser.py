@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -86,6 +87,7 @@ class Browser:
 
     def _message(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            assert select.select([self._in], [], [], WAIT)[0], "Chromium does not answer"
             part = os.read(self._in, 1 << 20)
             assert part, "Chromium has ended"
             self._rest += part

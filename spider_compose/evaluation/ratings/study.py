@@ -195,7 +195,6 @@ def make_study(systems: Sequence[System], options: StudyOptions = StudyOptions()
         raise OptionError(
             f"`repeats` must be at most {len(sentences) // 2}, half of the items, but got {options.repeats}."
         )
-    rng.shuffle(sentences)
     places = list(range(len(sentences) + options.repeats))
     rng.shuffle(places)  # so that a code does not tell a repeat from a first time
     width = len(str(len(places)))
@@ -205,7 +204,7 @@ def make_study(systems: Sequence[System], options: StudyOptions = StudyOptions()
         code: _text(systems[0], row, sentence)
         for code, (row, sentence, _) in zip(codes, sentences, strict=False)
     }
-    for code, first in zip(codes[len(items) :], items[: options.repeats], strict=True):
+    for code, first in zip(codes[len(items) :], rng.sample(items, options.repeats), strict=True):
         items.append(Item(code, first.id, (), first.code))
         texts[code] = texts[first.code]
     items.sort(key=lambda item: item.code)

@@ -42,7 +42,8 @@ def text_of(rows: list[list[str]], delimiter: str = ",", end: str = "\n") -> str
 
 def test_a_sheet_holds_the_texts_and_no_system(study: Study) -> None:
     data = write_sheet(study, 1)
-    assert data.startswith(b"\xef\xbb\xbf") and b"\r\n" in data
+    header = b'\xef\xbb\xbf"sheet","item","rating","database","sql","sentence"\r\n'
+    assert data.startswith(header), "a mark for Excel, all cells in quotes, ends of line as in RFC 4180"
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     assert sorted(unprotect(row["sentence"]) for row in rows) == sorted(SENTENCES)
     assert {row["rating"] for row in rows} == {""}

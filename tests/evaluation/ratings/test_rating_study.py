@@ -97,6 +97,14 @@ def test_same_inputs_same_study_and_every_input_moves_its_name(systems: list[Sys
     assert {item.id for item in others[0].key.items} != {item.id for item in first.key.items}
 
 
+def test_golden(golden: Callable[[str, object], None], systems: list[System]) -> None:
+    """The same in every process and on every Python: a study of old can be made again."""
+    key = make_study(systems, StudyOptions(items=5, repeats=3, reference=True)).key
+    golden("ratings/key.json", key.to_dict())
+    orders = {f"rater {rater}": " ".join(item.code for item in key.order(rater)) for rater in (1, 2)}
+    golden("ratings/orders.json", orders)
+
+
 def test_rows_that_a_system_lacks_are_counted(system: Make) -> None:
     rows = ["a"] * 8
     study = make_study(
