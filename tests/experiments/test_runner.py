@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,6 +144,7 @@ def test_other_settings_do_not_go_on_from_a_checkpoint(
     reason = outcome.failed["bilstm-compose-seed1"].reason
     assert "settings.batch_size: not given before, 8 now; settings.epochs: 2 before, 3 now" in reason
     assert str(tmp_path / "runs" / "bilstm-compose-seed1") in reason
+    shutil.rmtree(tmp_path / "runs" / "bilstm-compose-seed1" / "checkpoints")  # a report alone counts too
     outcome, _ = run(grid((["compose"], {"epochs": 2})), source="other/dataset")
     assert "source: " in outcome.failed["bilstm-compose-seed1"].reason
     outcome, _ = run(grid((["compose"], {"epochs": 2, "report_to": "tensorboard"})))
