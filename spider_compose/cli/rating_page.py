@@ -1,7 +1,7 @@
 """A rater's sheet as one HTML page that asks for nothing outside itself.
 
-Without its script the page shows all sentences and the guidelines; the script shows one at a time, after the guidelines,
-and takes the ratings. Texts are untrusted: `markup.element` escapes them.
+Without its script the page shows the guidelines and all sentences; the script shows one sentence at a time,
+after the guidelines, and takes the ratings. Texts are untrusted: `markup.element` escapes them.
 """
 
 from __future__ import annotations
