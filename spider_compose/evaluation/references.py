@@ -22,18 +22,23 @@ def grouped_references(
         Per item its references, its own question first, the others in the order of the rows; and the number
         of items whose query does not parse (they share references with rows of the very same text only).
     """
-    keys = []
-    unparsed = 0
+    canonical: dict[tuple[str, str], str | None] = {}
     for item in items:
-        schema = schemas.get(item.db_id) if schemas else None
-        try:
-            keys.append((item.db_id, canonical_text(item.query, schema, dialect)))
-        except ClauseError:
-            unparsed += 1
-            keys.append((item.db_id, item.query))
+        asked = (item.db_id, item.query)
+        if asked not in canonical:
+            canonical[asked] = _canonical(item, schemas, dialect)
+    keys = [(item.db_id, canonical[item.db_id, item.query] or item.query) for item in items]
+    unparsed = sum(canonical[item.db_id, item.query] is None for item in items)
     # Dicts keep the order of the rows and drop questions that come twice.
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for key, item in zip(keys, items, strict=True):
         groups.setdefault(key, {})[item.question] = None
     references = [tuple({item.question: None} | groups[key]) for key, item in zip(keys, items, strict=True)]
     return references, unparsed
+
+
+def _canonical(item: Item, schemas: Mapping[str, Schema] | None, dialect: str) -> str | None:
+    try:
+        return canonical_text(item.query, schemas.get(item.db_id) if schemas else None, dialect)
+    except ClauseError:
+        return None
