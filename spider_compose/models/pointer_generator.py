@@ -8,6 +8,8 @@ layer sees the contexts; the first implementation was blind to both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import EllipsisType
 from typing import NamedTuple
 
 import torch
@@ -16,39 +18,51 @@ from torch.nn import functional as F
 
 from spider_compose.models.configuration import SQLToTextConfig
 
+# A label that is no target.
+IGNORED = -100
+
 
 class PointerGeneratorOutput(NamedTuple):
-    """One distribution per step, mixed when it is asked for, in single precision whatever autocast says.
+    """One distribution per step, made when it is asked for, in single precision whatever autocast says.
 
     Attributes:
-        vocabulary: of shape `(batch_size, target_length, vocab_size)`: scores of generating.
+        hidden_states: of shape `(batch_size, target_length, decoder_hidden_size)`, contexts included.
+        vocabulary: the output layer, from hidden states to scores of generating. It is the costliest layer,
+            so a loss applies it to the steps that count alone; half a batch's steps may be padding.
         copy_attentions: of shape `(batch_size, target_length, source_length)`, or None without copying.
         gate: of shape `(batch_size, target_length)`: score of generating against copying, or None with it.
         source_ids: of shape `(batch_size, source_length)`.
     """
 
-    vocabulary: torch.Tensor
+    hidden_states: torch.Tensor
+    vocabulary: Callable[[torch.Tensor], torch.Tensor]
     copy_attentions: torch.Tensor | None
     gate: torch.Tensor | None
     source_ids: torch.Tensor
 
-    def log_probs(self) -> torch.Tensor:
-        """Of every piece, of shape `(batch_size, target_length, vocab_size)`."""
-        generated = F.log_softmax(self.vocabulary, dim=-1)
+    def log_probs(self, counted: torch.Tensor | EllipsisType = ...) -> torch.Tensor:
+        """Of every piece, of shape `(batch_size, target_length, vocab_size)`.
+
+        Args:
+            counted: of shape `(batch_size, target_length)`: the steps that are wanted; the result's shape is
+                then `(num_counted, vocab_size)`.
+        """
+        generated = F.log_softmax(self.vocabulary(self.hidden_states[counted]).float(), dim=-1)
         if self.copy_attentions is None or self.gate is None:
             return generated
-        index = self.source_ids[:, None].expand_as(self.copy_attentions)
-        copied = torch.zeros_like(generated).scatter_add(2, index, self.copy_attentions)
-        return _mix(generated, copied, self.gate[..., None])
+        index = self.source_ids[:, None].expand_as(self.copy_attentions)[counted]
+        copied = torch.zeros_like(generated).scatter_add(-1, index, self.copy_attentions[counted])
+        return _mix(generated, copied, self.gate[counted][..., None])
 
     def label_log_probs(self, labels: torch.Tensor) -> torch.Tensor:
-        """Of one piece per step, of shape `(batch_size, target_length)`: all that a loss needs."""
-        generated = -F.cross_entropy(self.vocabulary.flatten(0, 1), labels.flatten(), reduction="none")
-        generated = generated.view(labels.shape)
+        """Of the labels that are no -100, of shape `(num_counted,)`: all that a loss needs."""
+        counted = labels != IGNORED
+        scores = self.vocabulary(self.hidden_states[counted]).float()
+        generated = -F.cross_entropy(scores, labels[counted], reduction="none")
         if self.copy_attentions is None or self.gate is None:
             return generated
         matches = self.source_ids[:, None] == labels[..., None]
-        return _mix(generated, (self.copy_attentions * matches).sum(-1), self.gate)
+        return _mix(generated, (self.copy_attentions * matches).sum(-1)[counted], self.gate[counted])
 
 
 def _mix(generated: torch.Tensor, copied: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
@@ -98,9 +112,8 @@ class PointerGenerator(nn.Module):
             copy_mask: of the same shape; a row without a 1 always generates.
             coverage: of shape `(batch_size, target_length, source_length)`.
         """
-        vocabulary = self.vocabulary(hidden_states).float()
         if not self.copying:
-            return PointerGeneratorOutput(vocabulary, None, None, source_ids)
+            return PointerGeneratorOutput(hidden_states, self.vocabulary, None, None, source_ids)
         inputs = torch.cat([hidden_states, embeddings], dim=-1)
         scores = torch.bmm(self.query(inputs), self.key(memory).transpose(1, 2)).float()
         if self.has_coverage:
@@ -108,7 +121,7 @@ class PointerGenerator(nn.Module):
         weights = torch.softmax(scores.masked_fill(copy_mask[:, None] == 0, -1e9), dim=-1)
         nothing_to_copy = ~copy_mask.bool().any(dim=-1)[:, None]
         gate = self.gate(inputs).float()[..., 0].masked_fill(nothing_to_copy, 1e4)
-        return PointerGeneratorOutput(vocabulary, weights, gate, source_ids)
+        return PointerGeneratorOutput(hidden_states, self.vocabulary, weights, gate, source_ids)
 
 
 class CoverageWeight(nn.Module):
@@ -139,9 +152,9 @@ def sequence_loss(
         labels: of shape `(batch_size, target_length)`; -100 is not counted.
         num_items_in_batch: pieces to divide by, where a step has several batches; else those counted here.
     """
-    counted = labels != -100
-    losses = -predicted.label_log_probs(labels.clamp_min(0))
+    losses = -predicted.label_log_probs(labels)
     if label_smoothing:
-        losses = (1 - label_smoothing) * losses - label_smoothing * predicted.log_probs().mean(dim=-1)
-    total = losses.masked_fill(~counted, 0.0).sum()
-    return total / (counted.sum().clamp_min(1) if num_items_in_batch is None else num_items_in_batch)
+        losses = (1 - label_smoothing) * losses - label_smoothing * predicted.log_probs(
+            labels != IGNORED
+        ).mean(dim=-1)
+    return losses.sum() / (max(len(losses), 1) if num_items_in_batch is None else num_items_in_batch)

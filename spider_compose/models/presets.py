@@ -13,13 +13,13 @@ PRESETS = ("paper", "small")
 # The defaults of the configurations are the paper's sizes. Small models leave out input feeding, which costs
 # a loop over the steps of training.
 _SMALL: dict[str, Any] = {
-    "embedding_size": 256,
-    "hidden_size": 256,
-    "decoder_hidden_size": 256,
+    "embedding_size": 128,
+    "hidden_size": 128,
+    "decoder_hidden_size": 128,
     "input_feeding": False,
 }
 _SMALL_TRANSFORMER: dict[str, Any] = {
-    **_SMALL, "intermediate_size": 1024, "num_hidden_layers": 2, "num_attention_heads": 4,
+    **_SMALL, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
 }  # fmt: skip
 _SMALL_BY_MODEL: dict[str, dict[str, Any]] = {
     "bilstm": _SMALL,
@@ -35,7 +35,7 @@ def preset(model: str, size: str = "small", **overrides: Any) -> SQLToTextConfig
 
     Args:
         model: "bilstm", "abs", "rel", "treelstm" or "rgt".
-        size: "paper" (Ma et al. 2021) or "small" (about 2 to 4 million parameters).
+        size: "paper" (Ma et al. 2021) or "small" (about 1.5 million parameters).
         overrides: any field of the configuration, such as `vocab_size=len(tokenizer)`.
 
     Raises:

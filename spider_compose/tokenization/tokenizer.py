@@ -1,4 +1,4 @@
-"""One tokenizer for all five models: a byte-level BPE of about 1,000 merges for SQL and questions alike.
+"""One tokenizer for all five models: a byte-level BPE of 4,000 pieces for SQL and questions alike.
 
 Names, numbers and values of a query are cut into the same pieces as the words of its question, so copying a
 piece of the source is choosing that piece of the vocabulary: every model can copy, and a word that training
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 # The two forms of a source: canonical SQL for BiLSTM, ABS and REL; the tree for TreeLSTM and RGT.
 FORMS = ("sequence", "tree")
 
-DEFAULT_VOCAB_SIZE = 1_256  # 256 bytes and about 1,000 merges
+DEFAULT_VOCAB_SIZE = 4_000
 DEFAULT_MAX_SOURCE_LENGTH = 512
 # Positions among structural nodes are stored in one byte. Spider's largest tree has 60.
 MAX_STRUCTURES = 256

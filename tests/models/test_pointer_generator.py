@@ -43,7 +43,7 @@ def test_mixture_equals_the_formula(name: str, make_model: Make, make_batch: Mak
     model(**batch)
     handle.remove()
     gate = output.generation_gate[..., None]
-    expected = gate * hidden["logits"].softmax(-1)
+    expected = gate * hidden["logits"].view_as(output.logits).softmax(-1)
     for row in range(5):
         for position, (piece, copied) in enumerate(
             zip(encoded.source_ids[row], encoded.copy_mask[row], strict=True)
@@ -104,6 +104,7 @@ def random_prediction(copying: bool) -> PointerGeneratorOutput:
     weights, gate = torch.rand(2, 4, 3).softmax(-1), torch.randn(2, 4)
     return PointerGeneratorOutput(
         torch.randn(2, 4, 7),
+        torch.nn.Identity(),
         weights if copying else None,
         gate if copying else None,
         torch.randint(0, 7, (2, 3)),

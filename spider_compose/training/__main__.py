@@ -1,0 +1,84 @@
+"""`python -m spider_compose.training --config FILE [--model NAME ...] --output FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from spider_compose.errors import SpiderComposeError
+
+BAD_INPUT, INTERRUPTED, STOPPED = 2, 130, 143
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train one model and return the exit code: 0 done, 2 bad input, 130 Ctrl-C, 143 stopped by SIGTERM.
+
+    Args:
+        argv: arguments after the program's name; None for those of the process.
+    """
+    parser = _parser()
+    try:
+        given = vars(parser.parse_args(argv))
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else BAD_INPUT
+    output, config = given.pop("output"), given.pop("config")
+    try:
+        from spider_compose.training.settings import read_settings
+
+        settings = read_settings(config, **given)
+        from spider_compose.training.run import run
+
+        report = run(settings, output, say=_say)
+    except SpiderComposeError as error:
+        print(f"train: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("train: interrupted; the same command goes on from the last epoch", file=sys.stderr)
+        return INTERRUPTED
+    if report is None:
+        return STOPPED
+    metrics = report["metrics"]
+    print(
+        f"{report['model']} {report['experiment']} seed {report['seed']}: {report['num_items']} test items, "
+        f"BLEU {metrics['bleu']['score']:.2f}, exact match {metrics['exact_match']['score']:.2f} %\n"
+        f"{report['signature']}"
+    )
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="train",
+        description="Train a SQL-to-text model and measure it on the experiment's test split.",
+        epilog="exit codes: 0 done, 2 bad input, 130 Ctrl-C, 143 stopped by SIGTERM; the same command goes on",
+    )
+    parser.add_argument("--output", required=True, help="folder of the run: checkpoints, model, report")
+    parser.add_argument("--config", help="YAML file of settings; options given here replace its own")
+    text: dict[str, str] = {
+        "model": "bilstm, abs, rel, treelstm, rgt, or a seq2seq model of the Hub",
+        "size": "preset: small or paper",
+        "experiment": "compose, compose_no_overlap, compose_control, spider_template, spider_tmcd, spider",
+        "source": "bundled, a folder, or xlangai/spider",
+        "mixed_precision": "no, bf16 or fp16",
+    }
+    numbers: dict[str, Any] = {
+        "seed": int, "epochs": int, "patience": int, "batch_size": int, "gradient_accumulation": int,
+        "learning_rate": float, "vocab_size": int, "validation_items": int, "num_beams": int,
+        "processes": int,
+    }  # fmt: skip
+    for name, help_ in text.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", help=help_)
+    for name, kind in numbers.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N")
+    parser.add_argument("--report-to", action="append", help="tensorboard or trackio; may be given twice")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,118 @@
+"""The pairs of an experiment: dataset config -> training, validation and test rows."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from spider_compose.errors import SourceError
+from spider_compose.sql.schema import Schema
+from spider_compose.training.settings import EXPERIMENTS, TrainingSettings
+
+Rows = list[dict[str, Any]]
+
+# Not the run's seed: runs that differ in their seed are chosen and measured on the same pairs.
+_VALIDATION_SEED = 0
+# Of Spider's own training databases, the share whose pairs choose the best epoch.
+_HELD_OUT = 0.08
+_COLUMNS = ("id", "db_id", "query", "question", "clause_types", "num_clauses")
+
+
+@dataclass(frozen=True)
+class ExperimentData:
+    """What one experiment trains on and is measured by.
+
+    Attributes:
+        signature: source, config and everything that moves the rows.
+    """
+
+    train: Rows
+    validation: Rows
+    test: Rows
+    schemas: Mapping[str, Schema]
+    signature: str
+    dialect: str = "sqlite"
+
+
+def read_data(settings: TrainingSettings) -> ExperimentData:
+    """The rows of `settings.experiment`.
+
+    The config "spider" has no test split that anyone may see: its validation split, of other databases, is
+    the test, and pairs of 8 % of the training databases choose the best epoch.
+
+    Raises:
+        SourceError: the source gives no rows for one of the three parts.
+        OptionError: an option of the source is outside its range.
+    """
+    parts, schemas, signature, dialect = _load(settings, settings.config)
+    if settings.experiment == "spider":
+        parts["test"] = parts["validation"]
+        parts["train"], parts["validation"] = _hold_out_databases(parts["train"])
+    if settings.experiment == "compose_control":
+        kept = len(_load(settings, EXPERIMENTS["compose_no_overlap"])[0]["train"])
+        parts["train"] = _sample(parts["train"], kept, settings.seed)
+        signature += f"+control:{kept}:{settings.seed}"
+    validation = parts.get("validation") or []
+    if settings.validation_items:
+        validation = _sample(validation, settings.validation_items, _VALIDATION_SEED)
+    data = ExperimentData(
+        parts["train"], validation, parts.get("test") or [], schemas, signature, dialect
+    )  # fmt: skip
+    for part in ("train", "validation", "test"):
+        if not getattr(data, part):
+            raise SourceError(
+                f"source {settings.source!r} gives no {part} pairs for experiment {settings.experiment!r}: "
+                "it is too small, or no query has enough clauses."
+            )
+    return data
+
+
+def _load(settings: TrainingSettings, config: str) -> tuple[dict[str, Rows], Mapping[str, Schema], str, str]:
+    from spider_compose.dataset.builder import SpiderCompose
+
+    builder = SpiderCompose(config_name=config, source=settings.source, **settings.source_options)
+    builder.download_and_prepare()
+    loaded = builder.as_dataset()
+    parts = {
+        name: part.select_columns([c for c in _COLUMNS if c in part.column_names]).to_list()
+        for name, part in loaded.items()
+    }
+    source = builder.config.read_source()
+    signature = f"{source.release or source.name}/{config}@{_digest(parts)}"
+    return parts, source.schemas, signature, builder.config.dialect
+
+
+def _digest(parts: Mapping[str, Rows]) -> str:
+    """A short hash of what the rows say: the same rows, however they were made, have the same."""
+    text = json.dumps(
+        {
+            part: [[row["db_id"], row["query"], row["question"]] for row in rows]
+            for part, rows in parts.items()
+        },
+        sort_keys=True,
+    )
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def _sample(rows: Rows, size: int, seed: int) -> Rows:
+    """`size` rows in their order, or all of them."""
+    if size >= len(rows):
+        return rows
+    return [rows[place] for place in sorted(random.Random(seed).sample(range(len(rows)), size))]
+
+
+def _hold_out_databases(rows: Rows) -> tuple[Rows, Rows]:
+    """Rows of most databases, and of a few; of a corpus with one database, some of its rows."""
+    databases = sorted({row["db_id"] for row in rows})
+    units = databases if len(databases) > 1 else [row["id"] for row in rows]
+    column = "db_id" if len(databases) > 1 else "id"
+    number = max(1, round(len(units) * _HELD_OUT))
+    held_out = set(random.Random(_VALIDATION_SEED).sample(units, number))
+    return (
+        [row for row in rows if row[column] not in held_out],
+        [row for row in rows if row[column] in held_out],
+    )

@@ -1,0 +1,121 @@
+"""Rows -> what a model is trained on: its tokenizer, its features and its collator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spider_compose.errors import OptionError
+from spider_compose.sql.canonical import canonical_words
+from spider_compose.sql.tree import build_tree
+from spider_compose.training.data import ExperimentData, Rows
+from spider_compose.training.settings import TrainingSettings
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A model, ready to be trained.
+
+    Attributes:
+        encode: rows -> features with `labels`, in the rows' order.
+        name: of the tokenizer, for signatures.
+    """
+
+    model: Any
+    tokenizer: Any
+    collator: Any
+    encode: Callable[[Rows], list[dict[str, Any]]]
+    name: str
+
+    def decode(self, sequences: Any) -> list[str]:
+        """Texts of generated ids; -100, the padding between batches, is no piece."""
+        import numpy as np
+
+        ids = np.where(sequences == -100, self.tokenizer.pad_token_id, sequences)
+        return [text.strip() for text in self.tokenizer.batch_decode(ids, skip_special_tokens=True)]
+
+
+def make_learner(settings: TrainingSettings, data: ExperimentData) -> Learner:
+    """The model that the settings name, untrained or, from the Hub, as it was published.
+
+    Raises:
+        OptionError: the model's options are refused, or there is no such model.
+    """
+    learner = _paper_model(settings, data) if settings.is_paper_model else _hub_model(settings, data)
+    learner.model.generation_config.max_new_tokens = settings.max_new_tokens
+    learner.model.generation_config.max_length = None
+    return learner
+
+
+def _paper_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
+    from spider_compose.models import MODELS, preset
+    from spider_compose.tokenization.collator import SQLToTextCollator
+    from spider_compose.tokenization.tokenizer import SQLTokenizer
+
+    tokenizer = SQLTokenizer.train(
+        data.train, data.schemas, dialect=data.dialect, vocab_size=settings.vocab_size
+    )
+    try:
+        config = preset(
+            settings.model,
+            settings.size,
+            vocab_size=len(tokenizer),
+            label_smoothing=settings.label_smoothing,
+            **settings.model_options,
+        )
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"`model_options` of {settings.model!r}: {error}") from None
+
+    def encode(rows: Rows) -> list[dict[str, Any]]:
+        return [
+            tokenizer.encode_pair(
+                row["query"],
+                row["question"],
+                data.schemas.get(row["db_id"]),
+                dialect=data.dialect,
+                form=config.source_form,
+            )
+            for row in rows
+        ]
+
+    model = MODELS[settings.model][1](config)
+    model.tokenizer = tokenizer
+    collator = SQLToTextCollator(tokenizer, config.source_form)
+    return Learner(model, tokenizer, collator, encode, f"bpe{len(tokenizer)}")
+
+
+def _hub_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, DataCollatorForSeq2Seq
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
+        model = AutoModelForSeq2SeqLM.from_pretrained(settings.model)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise OptionError(
+            f"`model` must be one of the five, or a folder or Hub repository with a seq2seq model, but "
+            f"{settings.model!r} cannot be loaded: {reason}"
+        ) from None
+
+    def encode(rows: Rows) -> list[dict[str, Any]]:
+        sources = [settings.source_prefix + source_text(row, data) for row in rows]
+        questions = [row["question"] for row in rows]
+        encoded = tokenizer(sources, text_target=questions, truncation=True)
+        return [
+            dict(zip(encoded.keys(), values, strict=True)) for values in zip(*encoded.values(), strict=True)
+        ]
+
+    collator = DataCollatorForSeq2Seq(tokenizer, model)
+    return Learner(model, tokenizer, collator, encode, tokenizer.name_or_path)
+
+
+def source_text(row: dict[str, Any], data: ExperimentData) -> str:
+    """The canonical SQL that BiLSTM, ABS and REL read, as one text for models of the Hub."""
+    tree = build_tree(row["query"], data.schemas.get(row["db_id"]), data.dialect)
+    return " ".join(word.text for word in canonical_words(tree))
+
+
+def by_source_length(encoded: Sequence[dict[str, Any]]) -> list[int]:
+    """Places of the rows, shortest source first: batches of like length for evaluation."""
+    return sorted(range(len(encoded)), key=lambda place: len(encoded[place]["input_ids"]))

@@ -1,0 +1,328 @@
+"""One run: data, model, training, test, report. Killed at any moment, it goes on from its last checkpoint."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import spider_compose
+from spider_compose.errors import OptionError, OutputError
+from spider_compose.training.data import ExperimentData, read_data
+from spider_compose.training.encoding import Learner, by_source_length, make_learner
+from spider_compose.training.settings import TrainingSettings
+from spider_compose.training.trainer import EpochLog, SQLToTextTrainer, StopWhenAsked, curve
+
+REPORT_FORMAT = 1
+
+
+def run(
+    settings: TrainingSettings, output: str | Path, say: Callable[[str], None] = lambda line: None
+) -> dict[str, Any] | None:
+    """Train, test, and write `model/`, `predictions.jsonl` and `report.json` to a folder.
+
+    A finished run is not repeated; one that was stopped goes on from its last checkpoint, with the same
+    losses as if it had not been stopped.
+
+    Args:
+        output: the run's folder.
+        say: receives a line per epoch.
+
+    Returns:
+        The report, or None if the run was asked to stop (SIGTERM) before its end.
+
+    Raises:
+        OutputError: the folder holds a run with other settings.
+        OptionError: a setting does not suit this machine or this model.
+        SourceError: the source gives no pairs.
+    """
+    import transformers
+
+    folder = Path(output)
+    _check_machine(settings)
+    finished = _claim(folder, settings)
+    if finished is not None:
+        say(f"{folder}: already finished")
+        return finished
+    if not sys.stderr.isatty():
+        transformers.utils.logging.disable_progress_bar()
+    started = time.time()
+    # On several processes the first builds the dataset and the others read it from the cache.
+    arguments = _arguments(settings, folder)
+    with arguments.main_process_first(desc="dataset"):
+        data = read_data(settings)
+    transformers.set_seed(settings.seed)
+    learner = make_learner(settings, data)
+    stop = StopWhenAsked()
+    trainer = _trainer(arguments, settings, learner, data, stop, folder, say)
+    trainer.train(resume_from_checkpoint=_last_checkpoint(folder))
+    if stop.asked and trainer.state.epoch < settings.epochs:
+        say(f"{folder}: stopped as asked; the same command goes on")
+        return None
+    predictions = _predict(trainer, settings, learner, data)
+    if not trainer.is_world_process_zero():
+        return None
+    report = _report(trainer, settings, learner, data, predictions, time.time() - started)
+    _save_model(settings, learner, folder / "model")
+    _write(
+        folder / "predictions.jsonl",
+        "".join(
+            json.dumps(
+                {**{key: row[key] for key in ("id", "db_id", "query", "question")}, "prediction": text},
+                ensure_ascii=False,
+            )
+            + "\n"
+            for row, text in zip(data.test, predictions, strict=True)
+        ),
+    )
+    _write(folder / "report.json", json.dumps(report, indent=1) + "\n")
+    return report
+
+
+def _check_machine(settings: TrainingSettings) -> None:
+    import torch
+    from accelerate import PartialState
+
+    if settings.mixed_precision != "no" and not torch.cuda.is_available():
+        raise OptionError(
+            f"`mixed_precision: {settings.mixed_precision}` needs a CUDA device, and this machine has none: "
+            "torch's LSTM has no half precision on a CPU. Set it to 'no'."
+        )
+    found = PartialState(cpu=not _has_accelerator()).num_processes
+    if settings.processes not in (None, found):
+        raise OptionError(
+            f"`processes` expects {settings.processes} processes, but {found} take part. On CPUs `accelerate "
+            "launch --cpu --num_processes 2` starts only one; use `torchrun --nproc_per_node 2` or "
+            "`accelerate launch --multi_gpu --num_processes 2`."
+        )
+
+
+def _has_accelerator() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_available() or torch.backends.mps.is_available())
+
+
+def _claim(folder: Path, settings: TrainingSettings) -> dict[str, Any] | None:
+    """The report of a finished run of these settings; an error if the folder holds another run."""
+    stamp = folder / "settings.json"
+    if stamp.exists():
+        held = json.loads(stamp.read_text(encoding="utf-8"))
+        asked = settings.to_dict()
+        moved = sorted(name for name in asked if held.get(name) != asked[name])
+        if moved:
+            raise OutputError(
+                f"{folder} holds a run with other settings ({', '.join(moved)}). Choose another folder, or "
+                "remove this one."
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
+    report = folder / "report.json"
+    if report.exists():
+        found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+        return found
+    return None
+
+
+def _arguments(settings: TrainingSettings, folder: Path) -> Any:
+    from transformers import Seq2SeqTrainingArguments
+
+    return Seq2SeqTrainingArguments(
+        output_dir=str(folder / "checkpoints"),
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.gradient_accumulation,
+        learning_rate=settings.rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warmup_steps,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_grad_norm,
+        # The five smooth inside the model, in log space, since a training step of theirs has no logits.
+        label_smoothing_factor=0.0 if settings.is_paper_model else settings.label_smoothing,
+        seed=settings.seed,
+        bf16=settings.mixed_precision == "bf16",
+        fp16=settings.mixed_precision == "fp16",
+        use_cpu=not _has_accelerator(),
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        logging_strategy="epoch",
+        save_total_limit=2,  # the best and the last
+        load_best_model_at_end=True,
+        metric_for_best_model="bleu",
+        greater_is_better=True,
+        restore_callback_states_from_checkpoint=True,  # patience goes on where it stood
+        predict_with_generate=True,
+        remove_unused_columns=False,  # trees are read by the collator
+        label_names=["labels"],
+        report_to=list(settings.report_to) or "none",
+        run_name=folder.name,
+        disable_tqdm=not sys.stderr.isatty(),
+    )
+
+
+def _trainer(
+    arguments: Any,
+    settings: TrainingSettings,
+    learner: Learner,
+    data: ExperimentData,
+    stop: StopWhenAsked,
+    folder: Path,
+    say: Callable[[str], None],
+) -> SQLToTextTrainer:
+    from transformers import EarlyStoppingCallback, PrinterCallback, ProgressCallback
+
+    validation = learner.encode(data.validation)
+    order = by_source_length(validation)
+    references = [data.validation[place]["question"] for place in order]
+
+    def scores(found: Any) -> dict[str, float]:
+        import sacrebleu
+
+        texts = learner.decode(found.predictions)
+        exact = sum(text == reference for text, reference in zip(texts, references, strict=True))
+        return {
+            "bleu": sacrebleu.corpus_bleu(texts, [references]).score,
+            "exact_match": 100 * exact / len(references),
+        }
+
+    patience = [EarlyStoppingCallback(settings.patience)] if settings.patience else []
+    trainer = SQLToTextTrainer(
+        model=learner.model,
+        args=arguments,
+        train_dataset=learner.encode(data.train),
+        eval_dataset=[validation[place] for place in order],
+        data_collator=learner.collator,
+        processing_class=learner.tokenizer,
+        compute_metrics=scores,
+        callbacks=[*patience, stop, EpochLog(folder / "log.jsonl", say)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    if arguments.disable_tqdm:
+        trainer.remove_callback(ProgressCallback)
+    return trainer
+
+
+def _last_checkpoint(folder: Path) -> str | None:
+    """The newest whole checkpoint; one that a kill left half-written has no trainer state, its last file."""
+    found = [
+        path
+        for path in (folder / "checkpoints").glob("checkpoint-*")
+        if (path / "trainer_state.json").exists()
+    ]
+    return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
+
+
+def _predict(
+    trainer: SQLToTextTrainer, settings: TrainingSettings, learner: Learner, data: ExperimentData
+) -> list[str]:
+    encoded = learner.encode(data.test)
+    order = by_source_length(encoded)
+    trainer.compute_metrics = None
+    found = trainer.predict([encoded[place] for place in order], num_beams=settings.num_beams)
+    texts = dict(zip(order, learner.decode(found.predictions), strict=True))
+    return [texts[place] for place in range(len(encoded))]
+
+
+def _report(
+    trainer: SQLToTextTrainer,
+    settings: TrainingSettings,
+    learner: Learner,
+    data: ExperimentData,
+    predictions: list[str],
+    wall_seconds: float,
+) -> dict[str, Any]:
+    from spider_compose.evaluation import error_analysis, score
+
+    history = curve(trainer.state.log_history)
+    best = max(history, key=lambda entry: entry["validation_bleu"])
+    metrics = score(predictions, data.test, dialect=data.dialect)
+    items = metrics.pop("items")
+    epochs = round(float(trainer.state.epoch), 4)
+    return {
+        "format": REPORT_FORMAT,
+        "model": settings.model,
+        "size": settings.size if settings.is_paper_model else None,
+        "experiment": settings.experiment,
+        "seed": settings.seed,
+        "dataset": {
+            "config": settings.config,
+            "signature": data.signature,
+            "train_pairs": len(data.train),
+            "validation_pairs": len(data.validation),
+            "test_pairs": len(data.test),
+        },
+        "num_parameters": learner.model.num_parameters(),
+        "configuration": _sizes(learner.model.config),
+        "training": settings.to_dict(),
+        "processes": trainer.args.world_size,
+        "device": str(trainer.args.device),
+        "epochs": epochs,
+        "steps": trainer.state.global_step,
+        "best_epoch": best["epoch"],
+        "stopped": "epochs" if epochs >= settings.epochs else "early",
+        "cpu_seconds": round(trainer.cpu_seconds, 1),
+        "wall_seconds": round(wall_seconds, 1),
+        "curve": history,
+        "metrics": metrics,
+        "items": items,
+        "error_analysis": error_analysis(predictions, data.test, data.schemas, dialect=data.dialect),
+        "num_items": len(predictions),
+        "signature": _signature(trainer, settings, learner, data, metrics),
+    }
+
+
+def _sizes(config: Any) -> dict[str, Any]:
+    """What sets the model's size and parts, of its configuration."""
+    wanted = ("size", "num_", "dropout", "input_feeding", "copying", "coverage", "d_model", "d_ff", "d_kv")
+    held = config.to_diff_dict() | {name: getattr(config, name) for name in vars(config) if "size" in name}
+    return {
+        name: value
+        for name, value in sorted(held.items())
+        if any(part in name for part in wanted) and isinstance(value, (int, float, bool))
+    }
+
+
+def _signature(
+    trainer: SQLToTextTrainer,
+    settings: TrainingSettings,
+    learner: Learner,
+    data: ExperimentData,
+    metrics: Mapping[str, Any],
+) -> str:
+    parts = {
+        "model": f"{settings.model}/{settings.size}" if settings.is_paper_model else settings.model,
+        "experiment": settings.experiment,
+        "seed": settings.seed,
+        "data": data.signature,
+        "tokenizer": learner.name,
+        "settings": settings.digest(),
+        "beams": settings.num_beams,
+        "processes": trainer.args.world_size,
+        "device": trainer.args.device.type,
+        **{name: metadata.version(name) for name in ("torch", "transformers", "tokenizers", "sqlglot")},
+        "version": spider_compose.__version__,
+        "bleu": metrics["bleu"]["signature"],
+    }
+    return "||".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def _save_model(settings: TrainingSettings, learner: Learner, folder: Path) -> None:
+    if settings.is_paper_model:
+        from spider_compose.models import save_with_code
+
+        save_with_code(learner.model, learner.tokenizer, folder)
+    else:
+        learner.model.save_pretrained(folder)
+        learner.tokenizer.save_pretrained(folder)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
