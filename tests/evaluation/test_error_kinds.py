@@ -57,7 +57,12 @@ FOUND = [
     # missing_clause
     (WHERE, IN_PARIS, "What are the names of students?", {"missing_clause"}),
     (ORDER, "Give the students' names sorted by age.", "Give the students' names.", {"missing_clause"}),
-    (GROUP, "How many students are there in each city with over 2 of them?", "How many?", {"missing_clause"}),
+    (
+        GROUP,
+        "How many students are in each city with over 2 of them?",
+        "How many?",
+        {"missing_clause", "lost_words"},
+    ),
     (AVERAGE, "What is the average weight of students older than 20?", "Older than 20", {"missing_clause"}),
     ("WHERE T1.age > 20 ORDER BY T2.name", "over 20 sorted by name", "over 20", {"missing_clause"}),
     # extra_clause
@@ -158,6 +163,15 @@ PARAPHRASES = [
     ),
     (NOT_IN, "Names of students who do not own a pet", "Which students have no pet? Names please.", set()),
     (WHERE, "Which names names do students in Paris have?", "What names names have students in Paris", set()),
+    # both directions, one way and the other
+    (ORDER, "Names of students from youngest by age", "Names by age: youngest before oldest students", set()),
+    # a negation that is none of the query's
+    (
+        "SELECT name FROM student WHERE age BETWEEN 20 AND 30",
+        "Names of students no younger than age 20 and up to 30",
+        "Names of students from age 20 to 30",
+        set(),
+    ),
     # the reference does not say the clause: it cannot be missed
     (WHERE, "Who is it?", "Who?", set()),
     # "LIMIT 1" is no number that anybody must say, and may say
@@ -197,6 +211,14 @@ def test_clause_that_shares_its_words_is_not_judged() -> None:
     found = find_errors("students", "the city", "SELECT city FROM t WHERE city = 'city'", SCHEMA)
     assert found.judged == (False, False)
     assert found.missing == (False, False)
+
+
+def test_what_is_grouped_by_is_said_for_select() -> None:
+    query = "SELECT city FROM student GROUP BY city ORDER BY count(*) DESC LIMIT 1"
+    found = find_errors("the most students", "the city of the most students", query, SCHEMA)
+    assert found.clause_types == ("SELECT", "GROUP BY", "ORDER BY")
+    assert found.judged == (True, False, True)
+    assert found.missing == (True, False, False)
 
 
 def test_without_a_schema_another_column_is_no_column() -> None:

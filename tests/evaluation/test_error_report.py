@@ -66,9 +66,10 @@ def test_report_holds_no_texts_and_round_trips(make_rows: MakeRows) -> None:
 
 
 def test_right_answers_have_no_errors(make_rows: MakeRows) -> None:
-    """Even where the reference itself repeats words or breaks off."""
-    odd = ["the the names of pets", "names of pets and", "x", "y"]
-    report = error_analysis(odd, make_rows(odd, QUERIES), SCHEMAS)
+    """Even where the reference repeats words or breaks off, or a negation is spelled otherwise."""
+    odd = ["the the names of pets", "names of pets and", "x", "pets that aren't 3"]
+    queries = [*QUERIES[:3], "SELECT name FROM pet WHERE age != 3"]
+    report = error_analysis([*odd[:3], "pets that arent 3"], make_rows(odd, queries), SCHEMAS)
     assert report["num_exact"] == 4
     assert not any(kind["items"] for kind in report["kinds"].values())
     assert report["unexplained"]["items"] == 0

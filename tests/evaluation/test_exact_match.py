@@ -20,6 +20,7 @@ from spider_compose.evaluation.exact_match import exact_match, normalize, normal
         pytest.param("How many pet?", "How many pets?", False, False, id="plural"),
         pytest.param("the name", "name", False, False, id="article"),
         pytest.param("age over 3.5", "age over 35", False, False, id="decimal point"),
+        pytest.param("age over 3.5", "age over 3 5", False, False, id="one number or two"),
         pytest.param("over -5", "over 5", False, False, id="sign of a number"),
         pytest.param("in 2014-2015", "in 20142015", False, False, id="range"),
         pytest.param("5 %", "5", False, False, id="percent"),
