@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
     "models": {"errors", "sql", "tokenization"},
     "evaluation": {"errors", "sql", "alignment"},  # alignment: which words say a clause
     "experiments": {"errors", "sql", "evaluation"},
+    "training": {*CHAIN, "tokenization", "models", "evaluation"},
     "stef": {"errors", "language", "sql"},
     "hub": {"errors"},
     "__main__": {"cli"},
@@ -36,6 +37,7 @@ CONFINED: dict[str, set[str]] = {
     "torch": {
         f"{PACKAGE}.tokenization.collator",
         f"{PACKAGE}.models",
+        f"{PACKAGE}.training",
         "trainers",
         "benchmarks.models",
         "benchmarks.peers.opennmt_lstm",
