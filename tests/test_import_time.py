@@ -35,6 +35,7 @@ def loaded(statement: str) -> set[str]:
         ("import spider_compose.sql.schema", HEAVY),
         ("import spider_compose.sql.clauses", HEAVY - {"sqlglot"}),
         ("import spider_compose.source", FRAMEWORKS),
+        ("import spider_compose.experiments.runner, spider_compose.experiments.report", HEAVY),
         ("import spider_compose.alignment, spider_compose.composition, spider_compose.splits", FRAMEWORKS),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

@@ -191,9 +191,7 @@ def _read_mapping(path: Path, what: str) -> dict[Any, Any]:
     try:
         import yaml
     except ImportError as error:
-        raise MissingExtraError(
-            "reading a grid needs PyYAML: pip install 'spider-compose[models]'"
-        ) from error
+        raise MissingExtraError("reading a grid needs PyYAML: pip install 'spider-compose[data]'") from error
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -42,8 +42,8 @@ _PAPERS = {
     "rgt": "Ma et al. 2021",
 }
 
-_SPIDER = "spider-1.0"
-"""How the signature of a dataset names Spider as its source."""
+_SPIDER = "spider 1.0"
+"""How the signature of a dataset names Spider as its source, but for case and hyphen."""
 
 
 def card_name(model: str, experiment: str) -> str:
@@ -111,7 +111,7 @@ def _header(results: Results, model: str, experiment: str, reports: Sequence[Rep
     try:
         import yaml
     except ImportError as error:
-        raise MissingExtraError("model cards need PyYAML: pip install 'spider-compose[models]'") from error
+        raise MissingExtraError("model cards need PyYAML: pip install 'spider-compose[data]'") from error
     metrics = []
     for name, (kind, title) in _METRICS.items():
         mean = results.figure(model, experiment, name).mean
@@ -152,7 +152,8 @@ def _test_split(experiment: str) -> str:
 
 
 def _of_spider(reports: Sequence[Report]) -> bool:
-    return all(_SPIDER in str(report.part("dataset").get("signature")) for report in reports)
+    signatures = (str(report.part("dataset").get("signature")) for report in reports)
+    return all(_SPIDER in signature.lower().replace("-", " ") for signature in signatures)
 
 
 def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str:

@@ -338,7 +338,7 @@ def missing_note(results: Results, models: Iterable[str], experiments: Iterable[
 
 
 def _plain(value: float | None) -> str:
-    return "?" if value is None else f"{value:g}"
+    return "?" if value is None else f"{round(value, 1):g}"
 
 
 def _minutes(seconds: float | None) -> str:

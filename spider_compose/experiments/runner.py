@@ -116,13 +116,22 @@ def told_done(report: Report) -> str:
     epochs, seconds = report.amount("epochs"), report.amount("cpu_seconds")
     told = []
     if epochs is not None:
-        told.append(f"{epochs:g} epochs")
+        told.append(f"{told_epoch(epochs)} epochs")
     for name, title in (("bleu", "BLEU"), ("exact_match", "exact")):
         if (score := report.score(name)) is not None:
             told.append(f"{title} {score:.2f}")
     if seconds is not None:
         told.append(f"{seconds / 60:.1f} CPU minutes")
     return ", ".join([*told, f"{report.num_items} items"])
+
+
+def told_epoch(epoch: float) -> str:
+    """Epochs with at most one place: a cell that was stopped has part of one.
+
+    >>> told_epoch(12.0), told_epoch(2.7188)
+    ('12', '2.7')
+    """
+    return f"{round(epoch, 1):g}"
 
 
 @dataclass
@@ -243,7 +252,7 @@ class _Runner:
             os.setpriority(os.PRIO_PROCESS, process.pid, min(19, standing + self.options.nice))
         lock.name_holder(process.pid)
         epoch = folder.progress().epoch
-        after = f" (goes on after epoch {epoch:g})" if going_on and epoch is not None else ""
+        after = f" (goes on after epoch {told_epoch(epoch)})" if going_on and epoch is not None else ""
         self.say(f"started    {folder.cell.name}{after}")
         return _Child(folder, lock, process, start)
 
@@ -266,7 +275,7 @@ class _Runner:
         elif stopped:
             self.waiting.append(folder)
             epoch = folder.progress().epoch
-            after = "" if epoch is None else f" after epoch {epoch:g}"
+            after = "" if epoch is None else f" after epoch {told_epoch(epoch)}"
             self.say(f"stopped    {folder.cell.name}{after}")
         else:
             reason = _told_code(code) if code else fault
