@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="train",
         description="Train a SQL-to-text model and measure it on the experiment's test split.",
-        epilog="exit codes: 0 done, 2 bad input, 130 Ctrl-C, 143 stopped by SIGTERM; the same command goes on",
+        epilog="exit codes: 0 done, 2 bad input, 130 Ctrl-C, 143 SIGTERM: the same command goes on",
     )
     parser.add_argument("--output", required=True, help="folder of the run: checkpoints, model, report")
     parser.add_argument("--config", help="YAML file of settings; options given here replace its own")

@@ -258,7 +258,7 @@ def _report(
         },
         "num_parameters": learner.model.num_parameters(),
         "configuration": _sizes(learner.model.config),
-        "training": settings.to_dict(),
+        "training": settings.to_dict(source=False),
         "processes": trainer.args.world_size,
         "device": str(trainer.args.device),
         "epochs": epochs,
@@ -270,7 +270,7 @@ def _report(
         "curve": history,
         "metrics": metrics,
         "items": items,
-        "error_analysis": error_analysis(predictions, data.test, data.schemas, dialect=data.dialect),
+        "error_analysis": error_analysis(predictions, data.test, data.schemas or None, dialect=data.dialect),
         "num_items": len(predictions),
         "signature": _signature(trainer, settings, learner, data, metrics),
     }

@@ -144,16 +144,20 @@ class TrainingSettings:
         """The dataset's config that the experiment reads."""
         return EXPERIMENTS[self.experiment]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON; what moves no number (`processes`, `report_to`) is left out."""
+    def to_dict(self, source: bool = True) -> dict[str, Any]:
+        """As plain JSON; what moves no number (`processes`, `report_to`) is left out.
+
+        Args:
+            source: keep `source`, which may be a folder's path; a report has the signature of its rows instead.
+        """
         given = asdict(self) | {"learning_rate": self.rate}
-        for name in ("processes", "report_to"):
+        for name in ("processes", "report_to", *([] if source else ["source"])):
             del given[name]
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
 
     def digest(self) -> str:
-        """A short hash of everything that moves a number, for signatures and for refusing a mixed resume."""
-        text = json.dumps(self.to_dict(), sort_keys=True, default=str)
+        """A short hash of everything that moves a number, but the source: signatures name its rows."""
+        text = json.dumps(self.to_dict(source=False), sort_keys=True, default=str)
         return sha256(text.encode()).hexdigest()[:12]
 
     @classmethod

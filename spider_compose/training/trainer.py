@@ -151,6 +151,11 @@ class StopWhenAsked(TrainerCallback):
             control.should_save = True
             control.should_training_stop = True
 
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """In the middle of an epoch nothing is evaluated: it would count as one more epoch when resumed."""
+        if self.asked and state.epoch % 1:
+            control.should_log = control.should_save = control.should_evaluate = False
+
 
 class EpochLog(TrainerCallback):
     """Writes one JSON line per evaluation to `log.jsonl`, for who watches the run, and says it."""
@@ -170,8 +175,8 @@ class EpochLog(TrainerCallback):
         last = entries[-1]
         self.say(
             f"epoch {last['epoch']:g} of {args.num_train_epochs:g}: loss {last['train_loss']}, "
-            f"validation BLEU {last['validation_bleu']:.2f}, exact match {last['validation_exact_match']:.2f} %, "
-            f"{last['cpu_seconds']:.0f} CPU s"
+            f"validation BLEU {last['validation_bleu']:.2f}, "
+            f"exact match {last['validation_exact_match']:.2f} %, {last['cpu_seconds']:.0f} CPU s"
         )
 
 
