@@ -1,4 +1,7 @@
-"""Train one model: `accelerate launch trainers/train.py --config trainers/configs/rgt_small.yaml --output RUN`."""
+"""Train one model; the configuration files say how.
+
+accelerate launch trainers/train.py --config trainers/configs/rgt_small.yaml --output runs/rgt
+"""
 
 from spider_compose.training.__main__ import main
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import SpiderComposeError
@@ -23,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         given = vars(parser.parse_args(argv))
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else BAD_INPUT
-    output, config = given.pop("output"), given.pop("config")
+    output, config, shown = (given.pop(name) for name in ("output", "config", "show"))
     try:
         from spider_compose.training.settings import read_settings
 
@@ -40,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if report is None:
         return STOPPED
     metrics = report["metrics"]
+    _show(Path(output) / "predictions.jsonl", shown)
     print(
         f"{report['model']} {report['experiment']} seed {report['seed']}: {report['num_items']} test items, "
         f"BLEU {metrics['bleu']['score']:.2f}, exact match {metrics['exact_match']['score']:.2f} %\n"
@@ -52,6 +55,16 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
+def _show(predictions: Path, number: int) -> None:
+    """Print test pairs with what the model said, spread over the whole split."""
+    lines = predictions.read_text(encoding="utf-8").splitlines() if number > 0 else []
+    for line in lines[:: max(1, len(lines) // max(1, number))][: max(0, number)]:
+        row = json.loads(line)
+        print(f"\nSQL        {row['query']}\nquestion   {row['question']}\nthe model  {row['prediction']}")
+    if lines:
+        print()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="train",
@@ -59,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="exit codes: 0 done, 2 bad input, 130 Ctrl-C, 143 SIGTERM: the same command goes on",
     )
     parser.add_argument("--output", required=True, help="folder of the run: checkpoints, model, report")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N test pairs at the end")
     parser.add_argument("--config", help="YAML file of settings; options given here replace its own")
     text: dict[str, str] = {
         "model": "bilstm, abs, rel, treelstm, rgt, or a seq2seq model of the Hub",

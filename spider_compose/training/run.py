@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import spider_compose
-from spider_compose.errors import OptionError, OutputError
+from spider_compose.errors import MissingExtraError, OptionError, OutputError
 from spider_compose.training.data import ExperimentData, read_data
 from spider_compose.training.encoding import Learner, by_source_length, make_learner
 from spider_compose.training.settings import TrainingSettings
@@ -84,9 +84,16 @@ def run(
 
 
 def _check_machine(settings: TrainingSettings) -> None:
+    from importlib.util import find_spec
+
     import torch
     from accelerate import PartialState
 
+    for tracker in settings.report_to:
+        if find_spec(tracker) is None:
+            raise MissingExtraError(
+                f"`report_to` names {tracker}, which is not installed: pip install 'spider-compose[tracking]'"
+            )
     if settings.mixed_precision != "no" and not torch.cuda.is_available():
         raise OptionError(
             f"`mixed_precision: {settings.mixed_precision}` needs a CUDA device, and this machine has none: "

@@ -148,7 +148,7 @@ class TrainingSettings:
         """As plain JSON; what moves no number (`processes`, `report_to`) is left out.
 
         Args:
-            source: keep `source`, which may be a folder's path; a report has the signature of its rows instead.
+            source: keep `source`, which may be a folder's path; reports have its rows' signature instead.
         """
         given = asdict(self) | {"learning_rate": self.rate}
         for name in ("processes", "report_to", *([] if source else ["source"])):
