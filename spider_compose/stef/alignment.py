@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from spider_compose.stef.normalization import is_number, meets, stem, values_meet
+from spider_compose.stef.matching import ValueIndex, WordIndex
+from spider_compose.stef.normalization import is_number, meets, opposed, stem, values_meet
 from spider_compose.stef.rules import ApplicationRules
 from spider_compose.stef.specification.items import Definition, Filter, Span, Specification
 from spider_compose.stef.specification.sql import SqlSpecification
 from spider_compose.stef.tolerance import Tolerance, tolerances
+
+# Findings about a condition that says the contrary of what is asked.
+CONTRADICTIONS = frozenset("operator_differs pattern_differs negation_missing state_differs".split())
 
 # Filter states and their points (section on filter status).
 FILTER_POINTS = {
@@ -87,9 +91,8 @@ class Pair:
     def _find(self, word: str) -> Span | None:
         if (span := self.question.words.get(word)) is not None:
             return span
-        for other, place in self.question.words.items():
-            if meets(word, other):
-                return place
+        if (other := self._question_words.meeting(word)) is not None:
+            return self.question.words[other]
         for _, phrase, columns in self.rules.column_words:
             if any(word in column for column in columns):
                 found = [self.question.words.get(w) for w in phrase]
@@ -108,8 +111,8 @@ class Pair:
     def named(self, word: str) -> Span | None:
         """Where the query has a name that meets a word of the question."""
         if word not in self._names:
-            found = self.sql.words.get(word)
-            self._names[word] = found or next((s for w, s in self.sql.words.items() if meets(w, word)), None)
+            other = word if word in self.sql.words else self._sql_words.meeting(word)
+            self._names[word] = None if other is None else self.sql.words[other]
         return self._names[word]
 
     @cached_property
@@ -121,6 +124,56 @@ class Pair:
         if (value, column) not in self._values:
             self._values[value, column] = _value_asked(self, value, column)
         return self._values[value, column]
+
+    @cached_property
+    def _question_words(self) -> WordIndex:
+        return WordIndex(self.question.words)
+
+    @cached_property
+    def _sql_words(self) -> WordIndex:
+        return WordIndex(self.sql.words)
+
+    @cached_property
+    def literals(self) -> ValueIndex[Span]:
+        """The values of the query's conditions, with their places."""
+        return ValueIndex(self.sql.literals)
+
+    @cached_property
+    def literal_words(self) -> tuple[tuple[frozenset[str], Span, bool], ...]:
+        """(stems, place, whether it is a number) of every value of the query's conditions."""
+        return tuple(
+            (frozenset(map(stem, re.findall(r"\w+", value))), span, is_number(value))
+            for value, span in self.sql.literals
+        )
+
+    @cached_property
+    def literal_digits(self) -> tuple[tuple[str, list[str], Span], ...]:
+        """(value, numbers in it, place) of every value of the query's conditions."""
+        return tuple((value, re.findall(r"\d+", value), span) for value, span in self.sql.literals)
+
+    @cached_property
+    def holders(self) -> ValueIndex[Filter]:
+        """The values of the query's conditions, with the condition each."""
+        return ValueIndex((value, item) for item in self.sql.filters for value in item.values)
+
+    @cached_property
+    def given(self) -> ValueIndex[Filter | Definition]:
+        """The values that the question gives, with the filter or definition each."""
+        items: list[Filter | Definition] = [*self.question.filters, *self.question.definitions]
+        return ValueIndex((value, item) for item in items for value in item.values)
+
+    @cached_property
+    def given_numbers(self) -> frozenset[str]:
+        """The numbers in the dates and numbers that the question gives."""
+        kinds = ("date", "number")
+        return frozenset(
+            n for f in self.question.filters if f.kind in kinds for v in f.values for n in re.findall(r"\d+", v)
+        )
+
+    @cached_property
+    def spare(self) -> list[Filter]:
+        """Conditions whose values the question does not give."""
+        return _spare(self)
 
     @cached_property
     def filters(self) -> FilterAlignment:
@@ -170,15 +223,20 @@ def align_filters(pair: Pair) -> FilterAlignment:
     matches: list[Match] = []
     missing: list[Finding] = []
     for wanted in question.filters:
+        if wanted.kind == "state":
+            _state(pair, wanted, matches, missing)
+            continue
         answer = _answer(pair, wanted)
         if answer is None:
             if wanted.strong:
                 missing.append(_missing("literal_missing", wanted, sql, question))
             elif wanted.kind == "string" and not _said_elsewhere(pair, wanted):
-                missing.append(_missing("name_missing", wanted, sql, question))
-        else:
+                missing.append(_missing(_absent_name(pair, wanted), wanted, sql, question))
+            continue
+        against = [*_operator(pair, wanted), *_bounds(pair, wanted), *_place(pair, wanted), *_side(pair, wanted)]
+        if not any(finding.rule in CONTRADICTIONS for finding in against):
             matches.append(Match("filter", wanted.span, answer))
-            missing += _operator(pair, wanted)
+        missing += against
     for definition in question.definitions:
         found, lost = _definition_values(pair, definition)
         matches += found
@@ -196,8 +254,9 @@ def align_filters(pair: Pair) -> FilterAlignment:
 
 
 def _status(applied: int, missing: list[Finding], extras: bool) -> str:
-    # A bare name may be a value spelt otherwise in the data: the judge weighs it, the status does not.
-    certain = [f for f in missing if f.rule != "name_missing"]
+    # A bare name may be a value spelt otherwise in the data, an adjective no condition: the judge weighs them,
+    # the status does not.
+    certain = [f for f in missing if f.rule not in ("name_missing", "state_missing")]
     if any(f.rule == "negation_missing" for f in missing) or (certain and not applied):
         return "not_applied"
     if certain:
@@ -206,9 +265,7 @@ def _status(applied: int, missing: list[Finding], extras: bool) -> str:
 
 
 def _missing(rule: str, wanted: Filter, sql: SqlSpecification, question: Specification) -> Finding:
-    near = next((span for value, span in sql.literals if _altered(wanted, value)), None) or _other_number(
-        wanted, sql
-    )
+    near = _altered(wanted, sql) or _other_number(wanted, sql)
     shown = wanted.span.of(question.text)
     if near is not None:
         return Finding(
@@ -227,12 +284,16 @@ def _other_number(wanted: Filter, sql: SqlSpecification) -> Span | None:
     return None
 
 
-def _altered(wanted: Filter, value: str) -> bool:
-    """Whether a value of the query looks like the wanted one, cut or misspelt."""
-    one, other = wanted.values[0], value
-    if wanted.kind != "string" or is_number(one) or is_number(other) or len(other) < 3:
-        return False
-    return one in other or other in one or (len(one) > 4 and one[:4] == other[:4])
+def _altered(wanted: Filter, sql: SqlSpecification) -> Span | None:
+    """The value of the query that looks like the wanted one, cut or misspelt."""
+    one = wanted.values[0]
+    if wanted.kind != "string" or is_number(one):
+        return None
+    start = one[:4] if len(one) > 4 else None
+    for other, span in sql.literals:
+        if len(other) >= 3 and (one in other or other in one or other[:4] == start) and not is_number(other):
+            return span
+    return None
 
 
 def _answer(pair: Pair, wanted: Filter) -> Span | None:
@@ -242,7 +303,7 @@ def _answer(pair: Pair, wanted: Filter) -> Span | None:
     if all(spans):
         return spans[0]
     if wanted.operator == "between" and any(spans):
-        return next(s for s in spans if s)  # a bound may be shifted by one
+        return next(s for s in spans if s)  # `_bounds` looks at the other
     if wanted.kind == "relative":
         return next(
             (
@@ -266,9 +327,10 @@ def _answer(pair: Pair, wanted: Filter) -> Span | None:
 def _value(pair: Pair, value: str) -> Span | None:
     """Where the query holds a value, as it is, as a synonym of the application, or as a part of a date."""
     sql = pair.sql
-    for held, span in sql.literals:
-        if values_meet(value, held) or (is_number(value) and len(held) <= 2 and held.lstrip("0") == value):
-            return span
+    if (span := next(pair.literals.meeting(value), None)) is not None:
+        return span
+    if is_number(value) and len(value) == 1 and (span := pair.literals.equal(f"0{value}")) is not None:
+        return span
     for _, word, stored in pair.rules.values:
         if values_meet(word, value):
             for held, span in sql.literals:
@@ -276,8 +338,7 @@ def _value(pair: Pair, value: str) -> Span | None:
                     return span
     if re.fullmatch(r"\d{4}-\d\d(-\d\d)?", value):
         parts = value.split("-")
-        for held, span in sql.literals:
-            digits = re.findall(r"\d+", held)
+        for held, digits, span in pair.literal_digits:
             if (
                 held == "".join(parts)
                 or digits[: len(parts)] == parts
@@ -287,25 +348,170 @@ def _value(pair: Pair, value: str) -> Span | None:
         return None
     words = [stem(w) for w in re.findall(r"\w+", value)]
     if words and not is_number(value):
-        for held, span in sql.literals:
-            parts_held = [stem(w) for w in re.findall(r"\w+", held)]
-            if (
-                parts_held
-                and (set(parts_held) <= set(words) or set(words) <= set(parts_held))
-                and not is_number(held)
-            ):
+        wanted = frozenset(words)
+        for held_words, span, number in pair.literal_words:
+            if held_words and not number and (held_words <= wanted or wanted <= held_words):
                 # part of a name: "Lewis Hamilton" may be two conditions
-                return (
-                    span
-                    if set(words) <= {p for v, _ in sql.literals for p in map(stem, re.findall(r"\w+", v))}
-                    else None
-                )
+                return span if wanted <= frozenset().union(*(w for w, _, _ in pair.literal_words)) else None
     match = re.search(r"'[^']*'", pair.sql.text) if value and not sql.literals else None
     if match or (len(value) > 2 and not is_number(value)):
         place = sql.text.lower().find(f"'{value}'")  # a value shown or computed with, not compared
         if place >= 0:
             return Span(place, place + len(value) + 2)
     return None
+
+
+def _spare(pair: Pair) -> list[Filter]:
+    """Conditions whose values the question does not give: one may spell a name of it in the data's way."""
+    return [
+        f
+        for f in pair.sql.filters
+        if f.values
+        and f.operator in ("=", "like", "in", "!=")
+        and not any(getattr(g, "kind", "") != "state" for v in f.values for g in pair.given.meeting(v))
+    ]
+
+
+def _absent_name(pair: Pair, wanted: Filter) -> str:
+    """How a bare name is missing: no condition can stand for it, another value stands there, or perhaps a code."""
+    shown = wanted.span.of(pair.question.text)
+    if pair.question.definitions or "_" in shown or shown in ("No", "Nos", "ID", "USD", "EUR", "GBP", "US"):
+        return "name_missing"  # the definitions say what to look for; a name of the data itself
+    spare = [f for f in pair.spare if f.kind in ("string", "number")]
+    if not spare:
+        return "name_unapplied"
+    values = [v for f in spare for v in f.values]
+    codes = any(len(v) <= 3 or is_number(v) or v[:1] == wanted.values[0][:1] for v in values)
+    return "name_missing" if codes else "name_replaced"
+
+
+_TRUE = frozenset(("1", "t", "true", "y", "yes"))
+_FALSE = frozenset(("0", "f", "false", "n", "no"))
+
+
+def _polarity(item: Filter, word: str) -> bool | None:
+    """Whether a condition says that a state holds (True), does not hold (False), or nothing about it (None)."""
+    if not item.values and item.operator not in ("", "null"):
+        return None
+    for turned, found in ((False, lambda w: meets(w, word)), (True, lambda w: opposed(w, word))):
+        if any(found(stem(w)) for v in item.values for w in v.split()):
+            return item.negated == turned
+    for turned, found in ((True, lambda w: opposed(w, word)), (False, lambda w: meets(w, word))):
+        if not any(found(w) for w in item.words):
+            continue
+        values = set(item.values)
+        if item.operator == "null" or not values:
+            return item.negated != turned if item.operator == "null" else item.negated == turned
+        if item.operator in ("=", "in", "!="):
+            if values <= _TRUE:
+                return item.negated == turned
+            if values <= _FALSE:
+                return item.negated != turned
+        return None
+    codes = {v for v in item.values if len(v) == 1 and v.isalpha()}
+    if codes and word[:1] in codes:
+        return not item.negated
+    return None
+
+
+def _state(pair: Pair, wanted: Filter, matches: list[Match], missing: list[Finding]) -> None:
+    """A state of the question: held by a condition, turned round by it, or nowhere."""
+    word, sql = wanted.values[0], pair.sql
+    said = [(f, p) for f in sql.filters if not f.excluded and (p := _polarity(f, stem(word))) is not None]
+    shown = wanted.span.of(pair.question.text)
+    wrong = next((f for f, p in said if p == wanted.negated), None)
+    if any(p != wanted.negated for _, p in said):
+        place = next(f.span for f, p in said if p != wanted.negated)
+        matches.append(Match("state", wanted.span, place))
+    elif wrong is not None and not any(f.excluded for f in sql.filters) and not _doubled(pair, wanted):
+        message = f"{wrong.span.of(sql.text)!r} says the contrary of {shown!r}"
+        missing.append(Finding("state_differs", message, wanted.span, wrong.span))
+    elif wanted.strong and not _named_state(pair, stem(word)):
+        spare = [f for f in pair.spare if f.kind in ("string", "number")]
+        if not spare and not any(f.kind in ("null", "columns") for f in sql.filters):
+            missing.append(Finding("state_unapplied", f"no condition is about {shown!r}", wanted.span, sql.whole))
+    elif not wanted.strong and not pair.question.definitions and not _named_state(pair, stem(word)) and not pair.spare:
+        missing.append(Finding("state_missing", f"nothing in the query is about {shown!r}", wanted.span, sql.whole))
+
+
+def _doubled(pair: Pair, wanted: Filter) -> bool:
+    """Whether the question speaks of a state and of its opposite, so that a condition may be of either."""
+    word = stem(wanted.values[0])
+    return any(opposed(word, other) for other in pair.question.words)
+
+
+def _named_state(pair: Pair, word: str) -> bool:
+    if pair.named(word) is not None or any(opposed(word, other) for other in pair.sql.words):
+        return True
+    if any(word in d.words for d in pair.question.definitions):
+        return True
+    return any(word[:4] in value for value, _ in pair.sql.literals)
+
+
+def _bounds(pair: Pair, wanted: Filter) -> Iterator[Finding]:
+    """A range that the query bounds on one side only, elsewhere, or not inside but outside."""
+    if wanted.operator != "between":
+        return
+    shown = wanted.span.of(pair.question.text)
+    for value in wanted.values:
+        near = {value, *(_neighbours(value) if is_number(value) else ())}
+        if _value(pair, value) is None and not any(held in near for held, _ in pair.sql.literals):
+            yield Finding("bound_missing", f"no condition bounds {shown!r} at {value}", wanted.span, pair.sql.whole)
+    low, high = (
+        [f for f in pair.sql.filters if f.values == (value,) and f.operator in _OPPOSITE]
+        for value in wanted.values
+    )
+    turned = [f for f in low if _sign(f)[0] == "<"] + [f for f in high if _sign(f)[0] == ">"]
+    held = [f for f in pair.sql.filters if f.operator == "between" and set(f.values) & set(wanted.values)]
+    turned += [f for f in held if f.negated and not f.excluded]
+    if turned and not any(f.excluded for f in turned) and not pair.question.negations:
+        yield Finding("operator_differs", f"{shown!r} is turned round", wanted.span, turned[0].span)
+
+
+def _place(pair: Pair, wanted: Filter) -> Iterator[Finding]:
+    """A value at another place of the text than asked for: "starts with A" as '%A'."""
+    if not wanted.pattern:
+        return
+    found = [f for value in wanted.values for f in pair.holders.meeting(value)]
+    if not found or any(f.pattern in ("", wanted.pattern) for f in found):
+        return
+    shown = wanted.span.of(pair.question.text)
+    yield Finding(
+        "pattern_differs",
+        f"{shown!r} asks for {wanted.pattern}, the query has {found[0].span.of(pair.sql.text)}",
+        wanted.span,
+        found[0].span,
+    )
+
+
+_BETWEEN = re.compile(r"(?:\s+|,|'s)*(?:(?!(?:and|but|who|that|which|whose|while|yet)\b)[\w'-]+[\s,'\"]+){0,6}['\"]?", re.I)
+
+
+def _denied(question: Specification, wanted: Filter) -> bool:
+    """Whether a negation stands right before a value: "not from France", "other than 'x'"."""
+    return any(
+        mark.span.end <= wanted.span.start
+        and not mark.span.of(question.text).lower().startswith("non")
+        and _BETWEEN.fullmatch(question.text, mark.span.end, wanted.span.start) is not None
+        for mark in question.negations
+    )
+
+
+def _side(pair: Pair, wanted: Filter) -> Iterator[Finding]:
+    """A value that is to be excluded and stands in a plain condition, while another is excluded."""
+    if wanted.kind not in ("string", "number") or wanted.operator not in ("=", "", "like"):
+        return
+    sql = pair.sql
+    if not sql.negations or not _denied(pair.question, wanted):
+        return
+    held = [f for value in wanted.values for f in pair.holders.meeting(value)]
+    if not held or any(f.negated or f.excluded for f in held):
+        return
+    if all(f.values and f.kind in ("string", "number") for f in sql.filters if _excludes(f)) and not (
+        sql.outer_joins or any(m.kind == "EXCEPT" for m in sql.set_operations)
+    ):
+        shown = wanted.span.of(pair.question.text)
+        yield Finding("negation_missing", f"the query does not exclude {shown!r}", wanted.span, held[0].span)
 
 
 def _said_elsewhere(pair: Pair, wanted: Filter) -> bool:
@@ -319,7 +525,7 @@ def _said_elsewhere(pair: Pair, wanted: Filter) -> bool:
     ):
         return True
     # "French singers": the query may say France, F, or a code
-    return any(v[:1] == wanted.values[0][:1] for v, _ in pair.sql.literals)
+    return any(v[:1] == wanted.values[0][:1] for f in pair.spare for v in f.values)
 
 
 _OPPOSITE = {">": "<", ">=": "<", "<": ">", "<=": ">"}
@@ -334,24 +540,33 @@ def _operator(pair: Pair, wanted: Filter) -> Iterator[Finding]:
         for f in pair.sql.filters
         if wanted.values[0] in f.values and f.operator in ("<", "<=", ">", ">=", "=", "!=")
     ]
-    if not found or wanted.negated or any(_same_sign(f, wanted.operator) for f in found):
-        return  # a negation nearby may turn the comparison round
+    if not found or any(f.excluded for f in found):
+        return
+    operator = wanted.operator
+    if wanted.negated:  # "not older than 30"
+        operator = _COMPLEMENT[operator]
+        if any(_excludes(f) for f in pair.sql.filters if f not in found) or any(
+            m.kind == "EXCEPT" for m in pair.sql.set_operations
+        ):
+            return
+    if any(_sign(f) == operator for f in found):
+        return
     item = found[0]
     shown = wanted.span.of(pair.question.text)
-    strict = item.operator[0] == wanted.operator[0]
     yield Finding(
-        "bound_differs" if strict else "operator_differs",
-        f"{shown!r} asks for {wanted.operator}, the query has {item.operator}",
+        "bound_differs" if _sign(item)[0] == operator[0] else "operator_differs",
+        f"{shown!r} asks for {operator}, the query has {_sign(item)}",
         wanted.span,
         item.span,
     )
 
 
-def _same_sign(item: Filter, operator: str) -> bool:
-    actual = item.operator
-    if item.negated:
-        actual = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}.get(actual, actual)
-    return actual == operator
+_COMPLEMENT = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
+
+
+def _sign(item: Filter) -> str:
+    """The operator of a comparison, with a NOT before it taken in."""
+    return _COMPLEMENT.get(item.operator, item.operator) if item.negated else item.operator
 
 
 def _definition_values(pair: Pair, definition: Definition) -> tuple[list[Match], list[Finding]]:
@@ -370,16 +585,27 @@ def _definition_values(pair: Pair, definition: Definition) -> tuple[list[Match],
     return found, lost
 
 
-# Conditions that may stand for a negation without one: IS NULL, = 0, < 1, a false flag, an outer join.
+def _excludes(item: Filter) -> bool:
+    """Whether a condition excludes: with a NOT, or as IS NULL, = 0, < 1 or a false flag do without one."""
+    if item.operator == "null":
+        return not item.negated
+    return item.negated or bool(set(item.values) & {"0", "f", "false", "no", "n", "none", ""})
+
+
 def _negation(pair: Pair) -> Iterator[Finding]:
     question, sql = pair.question, pair.sql
-    if not question.negations or sql.negations or sql.outer_joins:
+    if not question.negations or any(_excludes(f) for f in sql.filters):
         return
-    if any(
-        f.operator in ("null", "<", "<=") or set(f.values) & {"0", "f", "false", "no", "n", "none"}
-        for f in sql.filters
-    ):
+    if any(mark.kind == "EXCEPT" for mark in sql.set_operations):
         return
+    if sql.outer_joins and not any(f.operator == "null" for f in sql.filters):
+        return  # COUNT of the partners, perhaps
+    if any(f.operator in ("<", "<=") and set(f.values) <= {"0", "1"} for f in sql.filters):
+        return
+    if any(f.negated for f in question.filters):
+        return  # "not older than 30", "not active": looked at with their condition
+    if any(opposed(stem(v), word) for f in sql.filters for v in f.values for word in question.words):
+        return  # status = 'inactive'
     definitions = [
         d
         for d in question.definitions
@@ -417,6 +643,8 @@ _BOOLEANS = {"0", "1", "t", "f", "true", "false", "y", "n", "yes", "no"}
 def _supported(pair: Pair, item: Filter) -> bool:
     """Whether the question asks for a condition: it holds its values, or they need no asking."""
     if item.operator == "null":
+        if item.negated and pair.asked_words(item.words) is not None:
+            return True  # "that have an email"
         return bool(pair.question.negations) or any(
             "null" in d.span.of(pair.question.text).lower() for d in pair.question.definitions
         )
@@ -436,18 +664,12 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
         return True
     if not value:
         return bool(question.negations)
-    for wanted in question.filters:
-        if any(values_meet(value, v) for v in wanted.values):
-            return True
-        if wanted.kind in ("date", "number") and any(
-            set(re.findall(r"\d+", value)) & set(re.findall(r"\d+", v)) for v in wanted.values
-        ):
-            return True
-        if wanted.kind == "relative":
-            return True
-    for definition in question.definitions:
-        if any(values_meet(value, v) for v in definition.values):
-            return True
+    if next(pair.given.meeting(value), None) is not None:
+        return True
+    if pair.given_numbers and pair.given_numbers.intersection(re.findall(r"\d+", value)):
+        return True
+    if any(wanted.kind == "relative" for wanted in question.filters):
+        return True
     for _, word, stored in pair.rules.values:
         if value in stored and any(meets(stem(w), q) for w in word.split() for q in question.words):
             return True
@@ -458,7 +680,11 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
     words = [stem(w) for w in re.findall(r"\w+", value)]
     if len(value) <= 2:  # a code: M of "male"
         return any(word.startswith(value) for word in question.words)
-    return bool(words) and all(w in question.words or pair.asked(w) or _close(w, question) for w in words)
+    # Misspelt words cost time: a question of hundreds against hundreds of values is not looked through for them.
+    fuzzy = len(question.words) * len(pair.sql.literals) < 20_000
+    return bool(words) and all(
+        w in question.words or pair.asked(w) or (fuzzy and _close(w, question)) for w in words
+    )
 
 
 def _neighbours(value: str) -> set[str]:

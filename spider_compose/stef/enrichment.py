@@ -167,6 +167,8 @@ def _spoken(key: str, text: str, enriched: Specification) -> bool:
 def _items(spec: Specification) -> Iterator[_Item]:
     """The comparable items of a specification."""
     for item in spec.filters:
+        if item.kind == "state":
+            continue  # words, as far as two questions go
         if item.kind in ("date", "relative"):
             yield _Item("date", " ".join(item.values), item.span)
         elif item.operator in (">", ">=", "<", "<=", "between"):

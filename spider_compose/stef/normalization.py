@@ -37,7 +37,9 @@ _SYNONYMS = {
         "high/height heavy/weight old/age young/age old/birth young/birth long/length speak/language "
         "spoken/language live/residence nation/country nation/nationality citizen/nationality "
         "locate/location place/location when/date date/day date/time year/date month/date expensive/price "
-        "expensive/cost cheap/price cheap/cost"
+        "expensive/cost cheap/price cheap/cost earn/salary earn/income earn/wage earn/pay income/salary "
+        "wage/salary weigh/weight heavy/weigh buy/purchase person/population inhabitant/population "
+        "resident/population citizen/population late/date recent/date new/date early/date"
     ).split()
 }
 
@@ -72,6 +74,17 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(stem(part) for part in _PARTS.findall(name))
 
 
+def synonyms(word: str) -> tuple[str, ...]:
+    """The words that a stem meets though no rule finds them, sorted."""
+    return tuple(sorted(_SYNONYMS_OF.get(word, ())))
+
+
+_SYNONYMS_OF: dict[str, set[str]] = {}
+for _pair in _SYNONYMS:
+    for _word in _pair:
+        _SYNONYMS_OF.setdefault(_word, set()).update(_pair - {_word})
+
+
 @lru_cache(maxsize=8192)
 def meets(one: str, other: str) -> bool:
     """Whether two stems may name the same thing: equal, a known pair, an abbreviation, one inside the other.
@@ -79,9 +92,13 @@ def meets(one: str, other: str) -> bool:
     >>> meets("qty", "quantity"), meets("dept", "department"), meets("birthdate", "date"), meets("cat", "car")
     (True, True, True, False)
     """
-    if one == other or frozenset((one, other)) in _SYNONYMS:
+    if one == other or other in _SYNONYMS_OF.get(one, ()):
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
+    if short[0:1] != long[0:1] and not long.endswith(short):
+        return False
+    if opposed(one, other):
+        return False
     if len(short) >= 3 and long.startswith(short):
         return True
     if len(short) >= 4 and len(short) * 4 >= len(long) * 3 and long[:4] == short[:4] and not short.isdigit():
@@ -89,6 +106,32 @@ def meets(one: str, other: str) -> bool:
     if len(short) >= 4 and long.endswith(short):
         return True  # "birthdate", "date"
     return len(short) >= 3 and not short.isdigit() and short[0] == long[0] and _is_abbreviation(short, long)
+
+
+# Words of a state and of its opposite; those that a prefix turns round need no entry.
+_OPPOSITES = {
+    frozenset(pair.split("/"))
+    for pair in (
+        "open/closed open/close paid/outstanding paid/overdue male/female man/woman married/single public/private "
+        "dead/alive deceased/alive new/used enabled/disabled approved/rejected accepted/rejected passed/failed "
+        "domestic/international domestic/foreign sold/unsold empty/full on/off hidden/visible free/paid "
+        "available/sold active/suspended active/closed active/retired buy/sell indoor/outdoor internal/external"
+    ).split()
+}
+_TURNS = ("in", "un", "non", "dis", "im", "ir", "il", "not")
+
+
+@lru_cache(maxsize=8192)
+def opposed(one: str, other: str) -> bool:
+    """Whether two words say opposite states.
+
+    >>> opposed("active", "inactive"), opposed("unpaid", "paid"), opposed("open", "active")
+    (True, True, False)
+    """
+    if frozenset((one, other)) in _OPPOSITES:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 4 and any(long in (turn + short, f"{turn}-{short}", f"{turn} {short}") for turn in _TURNS)
 
 
 def _is_abbreviation(short: str, long: str) -> bool:
@@ -167,3 +210,41 @@ SUPERLATIVES: dict[str, str | None] = {
     "cheapest": "asc", "lightest": "asc", "minimum": "asc", "min": "asc", "poorest": "asc", "rarest": "asc",
     "youngest": None, "oldest": None, "fastest": None, "slowest": None, "worst": None, "first": "asc",
 }  # fmt: skip
+
+# What a column is of, by the stems of its name, where an extreme word means another end for each.
+_DATED = frozenset(
+    "birth date year founded built since established created create hired hire start started release "
+    "released opened opening opens joined published debut founding construction timestamp day dob".split()
+)
+_AGED = frozenset("age".split())
+_TIMED = frozenset("time second minute hour duration lap millisecond elapsed ms sec".split())
+_RANKED = frozenset("rank ranking position standing placement place grid".split())
+_ENDS: dict[str, dict[frozenset[str], str]] = {
+    "oldest": {_AGED: "desc", _DATED: "asc"},
+    "youngest": {_AGED: "asc", _DATED: "desc"},
+    "newest": {_AGED: "asc", _DATED: "desc"},
+    "eldest": {_AGED: "desc", _DATED: "asc"},
+    "latest": {_AGED: "asc", _DATED: "desc"},
+    "earliest": {_AGED: "desc", _DATED: "asc"},
+    "fastest": {_TIMED: "asc", frozenset(("speed", "velocity", "mph", "kmh", "pace")): "desc"},
+    "quickest": {_TIMED: "asc", frozenset(("speed", "velocity", "mph", "kmh")): "desc"},
+    "slowest": {_TIMED: "desc", frozenset(("speed", "velocity", "mph", "kmh", "pace")): "asc"},
+    "best": {_RANKED: "asc", frozenset("score rating point grade star gpa mark".split()): "desc"},
+    "worst": {_RANKED: "desc", frozenset("score rating point grade star gpa mark".split()): "asc"},
+}
+
+
+def extreme(word: str, default: str | None, column: frozenset[str]) -> str | None:
+    """Which end of a column an extreme word picks: "asc", "desc", or None where that is open.
+
+    Args:
+        default: the end the word picks of columns that are none of those it depends on.
+        column: stems of the column's name.
+
+    >>> extreme("oldest", None, frozenset({"age"})), extreme("oldest", None, frozenset({"birth", "date"}))
+    ('desc', 'asc')
+    """
+    for kind, end in _ENDS.get(word, {}).items():
+        if column & kind:
+            return end
+    return None if column & _RANKED else default

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from spider_compose.stef.alignment import Finding, Pair
-from spider_compose.stef.normalization import stem
-from spider_compose.stef.specification.items import Span
+from spider_compose.stef.normalization import extreme, meets, stem, values_meet
+from spider_compose.stef.specification.items import Aggregation, Filter, Mark, Span
 
 Check = Callable[[Pair], Iterator[Finding]]
 
@@ -97,6 +98,8 @@ def projection_unasked(pair: Pair) -> Iterator[Finding]:
             pair.asked_words(projection.words - {"name", "id"}) is None
             and pair.asked_words(projection.words) is None
         ):
+            if projection.words & {"name", "title", "label"} and len(pair.sql.projections) == 1:
+                continue  # things are shown by their names
             if projection.words <= {"name", "title"} and re.search(
                 r"\b(?:who|which|what)\b", pair.question.text, re.I
             ):
@@ -148,8 +151,6 @@ def projection_of_condition(pair: Pair) -> Iterator[Finding]:
 
 
 def _meets_any(word: str, others: frozenset[str]) -> bool:
-    from spider_compose.stef.normalization import meets
-
     return any(meets(word, other) for other in others)
 
 
@@ -159,17 +160,23 @@ def _meets_any(word: str, others: frozenset[str]) -> bool:
 def aggregation(pair: Pair) -> Iterator[Finding]:
     """An aggregate asked for and not computed, or computed and not asked for."""
     present = {a.function for a in pair.sql.aggregations}
-    extreme = any(o.superlative for o in pair.sql.order)
+    picks = any(o.superlative for o in pair.sql.order)
     asked: set[str] = set()
     for item in pair.question.aggregations:
         asked.add(item.function)
-        held = item.function in present or (item.function in ("MAX", "MIN") and (extreme or pair.sql.order))
-        held = held or (item.function == "COUNT" and bool(present & {"SUM"}))
-        held = held or (item.function == "SUM" and bool(present & {"COUNT"}))
+        held = item.function in present or (item.function in ("MAX", "MIN") and (picks or pair.sql.order))
+        held = held or _counted(pair, item)
         held = held or (item.function == "AVG" and bool(pair.sql.percentages))
         word = item.span.of(pair.question.text)
         stored = any(pair.named(stem(w)) for w in re.findall(r"\w+", word) if w.lower() not in ("how", "of"))
-        if not held and not stored:
+        if not held and (other := _other_function(pair, item)) is not None:
+            yield Finding(
+                "aggregate_differs",
+                f"{word!r} asks for {item.function}, the query computes {other.span.of(pair.sql.text)!r}",
+                item.span,
+                other.span,
+            )
+        elif not held and not stored and not pair.question.definitions:  # they name functions; see `definitions`
             if item.function == "COUNT" and item.words and pair.named(min(item.words)) is not None:
                 continue  # the number may be stored: "number of employees"
             yield Finding(
@@ -201,6 +208,172 @@ def aggregation(pair: Pair) -> Iterator[Finding]:
                 "aggregate_unasked", f"nobody asked for {shown!r}", pair.question.whole, projection.span
             )
             return
+
+
+_AMOUNTS = frozenset("number num no count cnt quantity qty total amount times n".split())
+
+
+def _counted(pair: Pair, item: Aggregation) -> bool:
+    """Whether a number of things is counted by other means: SUM(CASE ...), or the SUM of a stored number."""
+    if pair.question.definitions:  # they say how; see `definitions`
+        return item.function in ("COUNT", "SUM") and any(
+            a.function in ("COUNT", "SUM") for a in pair.sql.aggregations
+        )
+    if item.function == "COUNT":
+        return any(
+            a.function == "SUM" and (a.counts or a.words & (_AMOUNTS - {"amount", "total"}) or _meet(a.words, item.words))
+            for a in pair.sql.aggregations
+        )
+    if item.function == "SUM":  # "the total of orders" may be their number
+        counts = any(a.function == "COUNT" for a in pair.sql.aggregations)
+        things = any(_meet(item.words, words) for words, _ in pair.sql.tables)
+        return counts and (things or not item.words or any(a.function == "COUNT" for a in pair.question.aggregations))
+    return False
+
+
+def _other_function(pair: Pair, item: Aggregation) -> Aggregation | None:
+    """The aggregate the query shows in place of the one asked for, where neither is asked for besides."""
+    functions = {p.functions for p in pair.sql.projections if p.functions}
+    asked = {a.function for a in pair.question.aggregations}
+    if len(functions) != 1 or pair.question.definitions or pair.question.percentages or len(pair.sql.projections) > 3:
+        return None
+    shown = set(next(iter(functions)))
+    if len(shown) != 1 or shown & asked or pair.sql.percentages or pair.rules.metrics:
+        return None
+    found = next((a for a in pair.sql.aggregations if {a.function} == shown), None)
+    if found is None or found.function not in ("COUNT", "SUM", "AVG", "MAX", "MIN"):
+        return None
+    if any(_meet(found.words, frozenset((word,))) for word in ("number", "count", "total", "average")):
+        return None  # the column stores it: MAX(number_of_floors)
+    if item.function in ("MAX", "MIN") and pair.sql.picks and found.function not in ("MAX", "MIN"):
+        return None
+    return found
+
+
+def _meet(one: frozenset[str], other: frozenset[str]) -> bool:
+    return any(_meets_any(word, other) for word in one)
+
+
+def aggregate_of_other(pair: Pair) -> Iterator[Finding]:
+    """SUM, AVG, MAX or MIN of another column than the question speaks of."""
+    for item in pair.question.aggregations:
+        found = [a for a in pair.sql.aggregations if a.function == item.function and a.words]
+        if item.function == "COUNT" or not item.words or not found or pair.question.definitions:
+            continue
+        if len(found) < sum(a.function == item.function for a in pair.sql.aggregations):
+            continue  # one is of an expression without columns
+        columns = frozenset().union(*(a.words for a in found))
+        if columns & (_AMOUNTS - {"total"}):
+            continue  # of a number that is counted or stored
+        if _meet(columns, item.words) or any(c <= columns for _, _, cs in pair.rules.column_words for c in cs):
+            continue
+        yield Finding(
+            "aggregate_of_other",
+            f"{item.function} is asked of {' '.join(sorted(item.words))!r}, not of {found[0].span.of(pair.sql.text)!r}",
+            item.span,
+            found[0].span,
+        )
+        return
+
+
+def subject_unmet(pair: Pair) -> Iterator[Finding]:
+    """Rows counted of tables that the question does not speak of, while no name meets what it counts."""
+    shown = pair.sql.projections
+    counted = next((a for a in pair.question.aggregations if a.function == "COUNT" and a.words), None)
+    if counted is None or any(p.words - {"count", "total", "number", "num", "cnt", "n"} for p in shown):
+        return
+    names = [*(words for words, _ in pair.sql.tables), *(words for words, _ in pair.sql.columns)]
+    if any(_meet(counted.words, words) for words in names):
+        return
+    if pair.question.definitions or any(pair.asked_words(words) is not None for words in names if words):
+        return
+    yield Finding(
+        "subject_unmet",
+        f"no table or column of the query meets {counted.span.of(pair.question.text)!r} of "
+        f"{' '.join(sorted(counted.words))!r}",
+        counted.span,
+        pair.sql.tables[0][1] if pair.sql.tables else pair.sql.whole,
+    )
+
+
+_CONVERSIONS = frozenset("0 1 100 60 3600 24 7 12 30 365 365.25 1000 1024 86400 1000000".split())
+
+
+def constant_unasked(pair: Pair) -> Iterator[Finding]:
+    """Arithmetic on what is shown with a number that the question does not give."""
+    for value, span in pair.sql.constants:
+        if value in _CONVERSIONS or pair.value_asked(value, False):
+            continue
+        if pair.question.definitions or re.search(
+            r"\b(?:twice|double|half|halves|third|quarter|triple|times|increas\w+|decreas\w+|discount\w*|tax)\b",
+            pair.question.text,
+            re.I,
+        ):
+            continue
+        if any(value in formula for formula in pair.rules.metrics.values()):
+            continue
+        yield Finding("constant_unasked", f"nobody asked to compute with {value}", pair.question.whole, span)
+        return
+
+
+def threshold_unasked(pair: Pair) -> Iterator[Finding]:
+    """A comparison with a number that nobody gave: HAVING COUNT(*) > 1000."""
+    for finding in pair.filters.extras:
+        item = next((f for f in pair.sql.filters if f.span == finding.sql), None)
+        if item is None or item.kind != "number" or item.operator not in (">", ">=", "<", "<=", "between"):
+            continue
+        shown = item.span.of(pair.sql.text)
+        if set(item.values).isdisjoint(("0", "1", "2")) and "select" not in shown.lower():
+            yield Finding("threshold_unasked", f"nobody gave the bound of {shown!r}", pair.question.whole, item.span)
+            return
+
+
+def either_for_both(pair: Pair) -> Iterator[Finding]:
+    """OR between conditions that must both hold, or AND between two of which one is enough."""
+    text = pair.question.text
+    choices: dict[int, list[Filter]] = {}
+    for item in pair.sql.filters:
+        if item.choice > 0 and item.values:
+            choices.setdefault(item.choice, []).append(item)
+    asked = _ORS.search(_NO_CHOICE.sub(lambda m: " " * len(m[0]), text))
+    for sides in choices.values():
+        if asked is not None or len({side.words for side in sides}) < len(sides) or len(sides) < 2:
+            continue
+        if len({side.values for side in sides}) < 2 or any(_meet(a.words, b.words) for a, b in pairwise(sides)):
+            continue  # one value in several columns, or one thing under several names
+        if all(any(_supports(wanted, side) for wanted in pair.question.filters) for side in sides):
+            message = "the question wants all of its conditions, the query one of them"
+            yield Finding("or_for_and", message, pair.question.whole, sides[1].span)
+            return
+    if asked is None or choices or pair.sql.set_operations or pair.question.definitions:
+        return
+    before = [f for f in pair.question.filters if f.span.end <= asked.start()]
+    after = [f for f in pair.question.filters if f.span.start >= asked.end()]
+    if not before or not after or asked.start() - before[-1].span.end > 25:
+        return
+    held = [
+        next((f for f in pair.sql.filters if _supports(wanted, f)), None) for wanted in (before[-1], after[0])
+    ]
+    if held[0] is None or held[1] is None or held[0] == held[1] or held[0].excluded or pair.sql.selects > 1:
+        return
+    if held[0].choice or held[1].choice:
+        return
+    if held[0].negated or held[1].negated or {h.operator for h in held} & {"in", "between"}:
+        return  # neither one nor the other
+    message = "the question wants one of its conditions, the query all of them"
+    yield Finding("and_for_or", message, Span(*asked.span()), held[1].span)
+
+
+_ORS = re.compile(r"\b(?:or|either|any of|at least one of|and/or)\b", re.I)
+_NO_CHOICE = re.compile(
+    r"\b(?:whether or not|or not|or\s+(?:more|less|fewer|above|below|over|under|higher|lower|later|earlier|older|"
+    r"younger|greater|better|equal|after|before|larger|smaller))\b|\bor equal\b",
+    re.I,
+)
+
+
+def _supports(wanted: Filter, item: Filter) -> bool:
+    return any(values_meet(v, w) for v in item.values for w in wanted.values)
 
 
 def grouping(pair: Pair) -> Iterator[Finding]:
@@ -288,12 +461,9 @@ def superlative(pair: Pair) -> Iterator[Finding]:
     wanted = [o for o in pair.question.order if o.superlative]
     if not wanted:
         return
-    picked = {"desc" for a in pair.sql.aggregations if a.function == "MAX"} | {
-        "asc" for a in pair.sql.aggregations if a.function == "MIN"
-    }
-    picked |= {o.direction for o in pair.sql.order if o.direction}
-    item = wanted[0]
-    if pair.named(item.span.of(pair.question.text).lower()) is not None:
+    picked, item = pair.sql.picks, wanted[0]
+    text = item.span.of(pair.question.text).lower()
+    if text not in ("top", "bottom") and text in pair.sql.words:
         return  # a column says it: "best finish"
     if not picked and not pair.sql.windows and not any(f.kind == "subquery" for f in pair.sql.filters):
         yield Finding(
@@ -305,23 +475,16 @@ def superlative(pair: Pair) -> Iterator[Finding]:
         return
     if any(d.functions for d in pair.question.definitions):
         return  # the definition's MAX or MIN is checked on its own
-    directions = {o.direction for o in wanted}
-    if (
-        len(directions) == 1
-        and None not in directions
-        and picked
-        and directions.isdisjoint(picked)
-        and not pair.sql.windows
-    ):
-        place = _first(
-            [o.span for o in pair.sql.order], _first([a.span for a in pair.sql.aggregations], pair.sql.whole)
-        )
-        yield Finding(
-            "superlative_direction",
-            f"{item.span.of(pair.question.text)!r} is the other end",
-            item.span,
-            place,
-        )
+    if any(o.direction for o in pair.question.order if not o.superlative):
+        return  # an order besides, which is looked at by itself
+    ends = (
+        (extreme(o.span.of(pair.question.text).lower(), o.direction, pick.words), pick)
+        for o in wanted
+        for pick in picked
+    )
+    if picked and all(end is not None and end != pick.direction for end, pick in ends):
+        message = f"{item.span.of(pair.question.text)!r} is the other end"
+        yield Finding("superlative_direction", message, item.span, picked[0].span)
 
 
 def limit(pair: Pair) -> Iterator[Finding]:
@@ -354,6 +517,17 @@ def limit(pair: Pair) -> Iterator[Finding]:
         yield Finding(
             "limit_unasked", f"nobody asked for {found.count} rows only", pair.question.whole, found.span
         )
+
+
+def offset_unasked(pair: Pair) -> Iterator[Finding]:
+    """Rows skipped that nobody asked to skip."""
+    if pair.sql.offset is not None and not re.search(
+        r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|next|skip\w*|page|after the|"
+        r"following|offset|except|excluding|other than|median|runner)\b",
+        pair.question.text,
+        re.I,
+    ):
+        yield Finding("offset_unasked", "nobody asked to skip rows", pair.question.whole, pair.sql.offset)
 
 
 def limit_one_of_ties(pair: Pair) -> Iterator[Finding]:
@@ -419,14 +593,19 @@ def set_operation(pair: Pair) -> Iterator[Finding]:
 
 def negation_unasked(pair: Pair) -> Iterator[Finding]:
     """The query excludes something and the question does not."""
-    found = [n for n in pair.sql.negations if n.kind != "null"]
+    found = [n for n in pair.sql.negations if n.kind != "null"] + [
+        Mark("null", f.span)
+        for f in pair.sql.filters
+        if f.operator == "null" and not f.negated and f.words and not pair.sql.outer_joins and _meet_asked(pair, f.words)
+    ]
     defined = any(
         re.search(r"!|<>|\bnot\b|except|other", d.span.of(pair.question.text), re.I)
         for d in pair.question.definitions
     )
     if found and not pair.question.negations and not defined:
         if re.search(
-            r"\b(?:only|different|other|else|but|fail\w*|un\w+|in\w+less|lack\w*|exclu\w+)\b",
+            r"\b(?:only|different|other|else|but|fail\w*|un\w+|in\w+less|\w{3,}less|lack\w*|exclu\w+|still|yet|current\w*|"
+            r"ongoing|open|pending|inactive|remaining)\b",
             pair.question.text,
             re.I,
         ):
@@ -434,6 +613,11 @@ def negation_unasked(pair: Pair) -> Iterator[Finding]:
         yield Finding(
             "negation_unasked", "nobody asked to exclude anything", pair.question.whole, found[0].span
         )
+
+
+def _meet_asked(pair: Pair, words: frozenset[str]) -> bool:
+    """Whether the question itself has one of these words, not merely one like it."""
+    return any(word in pair.question.words for word in words - {"id", "name"})
 
 
 def negation_by_row(pair: Pair) -> Iterator[Finding]:
@@ -600,6 +784,9 @@ FAULTS = {
     "dialect_uncertain": "SQLite, tried first, does not have it; name the `dialect` if the database does",
     "cross_join": "tables side by side without a condition",
     "concatenated_columns": "several columns are glued into one",
+    "never_true": "no row can meet this",
+    "always_true": "every row meets this",
+    "repeated_operand": "the same query twice",
     "prose": "text around the query",
     "several_statements": "more than one statement; the first is judged",
 }
@@ -636,18 +823,6 @@ def idle_table(pair: Pair) -> Iterator[Finding]:
         return
 
 
-def table_unasked(pair: Pair) -> Iterator[Finding]:
-    """A table whose name the question does not speak of."""
-    for words, span in pair.sql.tables:
-        if len(pair.sql.tables) > 1 and words and pair.asked_words(words) is None:
-            yield Finding(
-                "table_unasked",
-                f"the question does not speak of {span.of(pair.sql.text)!r}",
-                pair.question.whole,
-                span,
-            )
-
-
 def column_unasked(pair: Pair) -> Iterator[Finding]:
     """A condition on a column that the question does not speak of."""
     given = {value for wanted in pair.question.filters for value in wanted.values}
@@ -664,10 +839,20 @@ def column_unasked(pair: Pair) -> Iterator[Finding]:
             )
 
 
+# Words of comparisons, numbers and patterns: operators answer them, not names.
+_FRAME = frozenset(
+    "more less fewer many top bottom start begin end contain word letter two three four five six seven eight nine "
+    "ten than".split()
+)
+
+
 def words_unmet(pair: Pair) -> Iterator[Finding]:
     """Content words of the question that nothing in the query answers; the amount is their share."""
     said = [(word, p.span) for p in pair.question.projections for word in sorted(p.words)]
-    said += [(word, f.span) for f in pair.question.filters for word in sorted(f.words)]
+    said += [
+        (word, f.span) for f in pair.question.filters if f.kind != "state" for word in sorted(f.words)
+    ]
+    said = [(word, span) for word, span in said if word not in _FRAME]
     values = [value for value, _ in pair.sql.literals]
     unmet = [(w, span) for w, span in said if pair.named(w) is None and not any(w in v for v in values)]
     if unmet:
@@ -690,13 +875,12 @@ def complexity(pair: Pair) -> Iterator[Finding]:
         yield Finding(
             "joins", f"{pair.sql.joins} joins", pair.question.whole, pair.sql.whole, min(pair.sql.joins, 5)
         )
-    if pair.sql.selects > 1:
+    # "Not" and an extreme need a nested query of their own.
+    needed = min(pair.sql.needed_queries, len(pair.question.negations) + sum(o.superlative for o in pair.question.order))
+    nested = pair.sql.selects - 1 - needed
+    if nested > 0:
         yield Finding(
-            "nested_queries",
-            f"{pair.sql.selects - 1} nested queries",
-            pair.question.whole,
-            pair.sql.whole,
-            min(pair.sql.selects - 1, 4),
+            "nested_queries", f"{nested} nested queries", pair.question.whole, pair.sql.whole, min(nested, 4)
         )
     conditions = len(pair.sql.filters)
     if conditions > 2:
@@ -711,8 +895,9 @@ def complexity(pair: Pair) -> Iterator[Finding]:
 
 CHECKS: tuple[Check, ...] = (
     select_star, projection_count, projection_unasked, projection_unmet, projection_of_condition,
-    aggregation, grouping, grouping_by_name, ordering, superlative, limit, limit_one_of_ties,
-    distinct, set_operation, negation_unasked, negation_by_row, percentage, literal_case,
-    definitions, mappings, faults, no_table, idle_table, table_unasked, column_unasked, words_unmet,
+    aggregation, aggregate_of_other, subject_unmet, constant_unasked, threshold_unasked, grouping,
+    grouping_by_name, ordering, superlative, limit, offset_unasked, limit_one_of_ties,
+    distinct, either_for_both, set_operation, negation_unasked, negation_by_row, percentage, literal_case,
+    definitions, mappings, faults, no_table, idle_table, column_unasked, words_unmet,
     outer_join, complexity,
 )  # fmt: skip

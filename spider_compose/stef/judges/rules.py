@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import SpiderComposeError
-from spider_compose.stef.alignment import Finding, Pair
+from spider_compose.stef.alignment import CONTRADICTIONS, Finding, Pair
 from spider_compose.stef.judges.checks import CHECKS
 from spider_compose.stef.judges.protocol import Judgement, Request
 
@@ -28,12 +28,23 @@ GREATEST_AMOUNT = 3.0
 
 # Findings about filters: Phi has points of their own for them, so the verdict leaves them out.
 FILTER_RULES = frozenset(
-    "literal_missing literal_altered definition_value_missing negation_missing operator_differs "
-    "bound_differs extra_filter extra_null_filter".split()
+    "literal_missing literal_altered definition_value_missing negation_missing operator_differs pattern_differs "
+    "bound_differs bound_missing name_unapplied name_replaced state_differs state_unapplied extra_filter "
+    "extra_null_filter".split()
 )
+
+# What is no fault, but one more thing to get wrong: it moves the probability, and no verdict.
+COMPLEXITY = frozenset(("nested_queries",))
 
 # A query with a finding that costs this much is not one to use unseen: its confidence stays below that.
 DEFINITE = 0.8
+
+# Hard evidence: the query says the contrary of the question, or what no question can ask. Whatever else speaks
+# for it, the verdict is no better than "potentially_incorrect".
+HARD = CONTRADICTIONS | frozenset(
+    "superlative_direction order_direction limit_differs or_for_and never_true always_true constant_unasked "
+    "offset_unasked repeated_operand aggregate_differs negation_unasked".split()
+)
 
 # What is no fault but makes a question harder; it moves the odds, in either direction.
 CONTEXT = ("enriched", "question_length", "required_filters")
@@ -51,6 +62,7 @@ class Weights:
         confidence: (probability, gamma) points between which gamma is read off.
         faultless: greatest probability a verdict is given by to a query with a definite fault (see
             `DEFINITE`).
+        contradicted: the same for a query with hard evidence against it (see `HARD`).
     """
 
     intercept: float
@@ -59,6 +71,7 @@ class Weights:
     verdicts: tuple[tuple[str, float], ...]
     confidence: tuple[tuple[float, float], ...]
     faultless: float
+    contradicted: float = 0.44
     source: str = "default"
 
     @classmethod
@@ -76,6 +89,7 @@ class Weights:
                 tuple((str(name), float(least)) for name, least in document["verdicts"]),
                 tuple((float(p), float(gamma)) for p, gamma in document["confidence"]),
                 float(document["faultless"]),
+                float(document.get("contradicted", 0.44)),
                 source,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -107,10 +121,12 @@ class Weights:
         """
         base = self.intercept + sum(self.context.get(name, 0.0) * value for name, value in context.items())
         costs = {rule: self.rules.get(rule, 0.0) * amount for rule, amount in found.items()}
-        others = {rule: cost for rule, cost in costs.items() if rule not in FILTER_RULES}
+        others = {rule: cost for rule, cost in costs.items() if rule not in FILTER_RULES | COMPLEXITY}
         p = probability(base - sum(others.values()))
         if any(cost >= DEFINITE for cost in others.values()):
             p = min(p, self.faultless)
+        if any(cost > 0 and rule in HARD for rule, cost in costs.items()):
+            p = min(p, self.contradicted)
         return p, probability(base - sum(costs.values())), costs
 
     def verdict(self, p: float) -> tuple[str, float]:
@@ -127,6 +143,7 @@ class Weights:
             self.verdicts,
             self.confidence,
             self.faultless,
+            self.contradicted,
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
@@ -191,7 +208,7 @@ class RulesJudge:
         p, p_correct, costs = self.weights.weigh(amounts(found), context(pair))
         shares: dict[str, tuple[Finding, float]] = {}
         for finding in found:
-            if finding.rule not in FILTER_RULES and costs[finding.rule] > 0:
+            if finding.rule not in FILTER_RULES | COMPLEXITY and costs[finding.rule] > 0:
                 shares.setdefault(finding.rule, (finding, costs[finding.rule]))
         verdict, confidence = self.weights.verdict(p)
         return Judgement(verdict, confidence, tuple(shares.values()), p_correct)

@@ -39,12 +39,18 @@ class Projection:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """One aggregate: COUNT, SUM, AVG, MAX, MIN, or another function's name."""
+    """One aggregate: COUNT, SUM, AVG, MAX, MIN, or another function's name.
+
+    Attributes:
+        words: stems of what it is taken of.
+        counts: whether it counts by other means, as SUM(CASE ...) and the like do.
+    """
 
     function: str
     words: frozenset[str]
     span: Span
     distinct: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,15 @@ class Filter:
         operator: =, !=, <, <=, >, >=, between, like, null, in, exists; in a question also "" for a bare
             literal.
         values: folded literals (see `normalization.fold_value`), in order.
-        kind: "string", "number", "date", "relative" (a date kept symbolic), "null", "subquery", "columns".
+        kind: "string", "number", "date", "relative" (a date kept symbolic), "null", "subquery", "columns"; in
+            a question also "state" (an adjective: "active users").
         negated: whether it excludes what it names.
         strong: in a question, whether the literal must occur (quoted or a number), not merely may.
+        pattern: where in the text the value stands: "prefix", "suffix", "contains", "equal"; "" where that is
+            open.
+        choice: in a query, the number of the OR whose side it is; 0 where it must hold, -1 where it stands
+            deeper below an OR.
+        excluded: in a query, whether it stands in a sub-query whose rows are excluded.
     """
 
     words: frozenset[str]
@@ -68,6 +80,9 @@ class Filter:
     span: Span
     negated: bool = False
     strong: bool = True
+    pattern: str = ""
+    choice: int = 0
+    excluded: bool = False
 
 
 @dataclass(frozen=True)

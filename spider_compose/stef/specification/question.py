@@ -313,6 +313,62 @@ def quoted_literals(draft: Draft) -> None:
         draft.take(Filter(draft.near(place - 1), "=", (fold_value(value),), kind, Span(*match.span())))
 
 
+_HOW = (
+    (r"(?:start|begin|commence)\w*\s+(?:with|by)|beginn\w+\s+with|began\s+with", "prefix"),
+    (r"(?:end|finish|terminat)\w*\s+(?:with|in|on)", "suffix"),
+    (r"(?:contain|includ)\w*", "contains"),
+)
+_PART = (
+    r"(?:\s+(?:the|a|an|any|its|their|capital|uppercase|lowercase|either))*"
+    r"(?P<part>\s+(?:letters?|words?|(?:sub)?strings?|characters?|digits?|phrases?|prefix|suffix|texts?|terms?|keywords?))?"
+)
+
+
+def patterns(draft: Draft) -> None:
+    """Where in a text a value must stand: "starts with 'A'", "ending in -son", "contains the word love"."""
+    quoted = r"(?P<value>'[^'\n]+'|\"[^\"\n]+\"|“[^”\n]+”|‘[^’\n]+’)"
+    found: list[tuple[re.Match[str], str]] = []
+    for how, where in _HOW:
+        for match in re.finditer(rf"\b(?:{how}){_PART}\s+(?:{quoted}|(?P<bare>-?\w+)\b)", draft.asked, re.I):
+            bare = match["bare"]
+            letter = bare is not None and len(bare) == 1 and bare.isupper() and bare.isalpha()
+            if bare is None:
+                allowed = where != "contains" or match["part"] is not None or "includ" not in match[0].lower()
+            elif where == "contains":
+                allowed = match["part"] is not None and bare not in _ASKED_AFTER
+            else:
+                named = bare[0].isupper() and not bare.isdigit() and where == "prefix"
+                allowed = letter or match["part"] is not None or bare[0] == "-" or named
+            if allowed:
+                found.append((match, where))
+    for match in re.finditer(
+        rf"\b(?:ha(?:s|ve|ving)|with){_PART}\s+{quoted}\s+(?:somewhere\s+|anywhere\s+)?in\s+(?:its|their|the|his|her)\b",
+        draft.asked,
+        re.I,
+    ):
+        found.append((match, "contains"))
+    for match in re.finditer(
+        rf"\b(?P<end>first|initial|last|final)\s+(?:letter|character)\s+(?:\w+\s+){{0,4}}?(?:is|=|as|being)\s+(?:an?\s+)?"
+        rf"(?:{quoted}|(?P<bare>[A-Z])\b)",
+        draft.asked,
+    ):
+        found.append((match, "prefix" if match["end"] in ("first", "initial") else "suffix"))
+    for match, where in found:
+        groups = match.groupdict()
+        name = "value" if groups["value"] else "bare"
+        if not draft.free(*match.span(name)):
+            continue
+        place = draft.at(match.start())
+        value = fold_value(match[name].strip("'\"“”‘’-"))
+        draft.filters.append(
+            Filter(draft.near(place - 1), "like", (value,), "string", Span(*match.span()), pattern=where)
+        )
+        draft.taken.append(Span(*match.span(name)))
+
+
+_ASKED_AFTER = {"of", "and", "in", "that", "for", "with", "is", "are"}
+
+
 def dates(draft: Draft) -> None:
     """Full dates and months with a year, folded to ISO: "October 8, 2019" -> 2019-10-08."""
     patterns = (
@@ -379,12 +435,13 @@ _COMPARISONS: tuple[tuple[str, str], ...] = (
      r"under|below|before", "<"),
     (r"since|from", ">="),
 )  # fmt: skip
-_NUMBER = r"(?P<number>[$€£]?-?\d+(?:,\d{3})*(?:\.\d+)?)"
+_CURRENCY = r"(?:(?:USD|EUR|GBP|CHF|JPY|INR|CAD|AUD|US(?=\$))\s?)?[$€£¥]?"
+_NUMBER = rf"(?P<number>{_CURRENCY}-?\d+(?:,\d{{3}})*(?:\.\d+)?)"
 
 
 def ranges(draft: Draft) -> None:
     """Between X and Y, from X to Y: two values, both needed."""
-    number = r"[$€£]?(-?\d+(?:,\d{3})*(?:\.\d+)?)"
+    number = rf"{_CURRENCY}(-?\d+(?:,\d{{3}})*(?:\.\d+)?)"
     for pattern in (
         rf"\bbetween\s+(?:the\s+)?(?:years?\s+)?{number}\s+(?:and|to)\s+{number}",
         rf"\bfrom\s+(?:years?\s+)?{number}\s+to\s+{number}",
@@ -430,11 +487,16 @@ def comparisons(draft: Draft) -> None:
                 Filter(
                     draft.near(draft.at(match.start()), 4, 3),
                     sign,
-                    (fold_value(match["number"]),),
+                    (fold_value(_plain_number(match["number"])),),
                     "number",
                     Span(*match.span()),
                 )
             )
+
+
+def _plain_number(text: str) -> str:
+    """A number without the currency before it."""
+    return text[next(i for i, c in enumerate(text) if c.isdigit() or c == "-") :]
 
 
 def _number_at(draft: Draft, character: int) -> tuple[str, Span] | None:
@@ -443,7 +505,7 @@ def _number_at(draft: Draft, character: int) -> tuple[str, Span] | None:
         draft.text, character
     )
     if match:
-        value = fold_value(match["number"].strip("$€£").rstrip(","))
+        value = fold_value(_plain_number(match["number"]).rstrip(","))
         scale = (match["scale"] or "").strip().lower()
         if scale and is_number(value):
             factor = 1000 if scale == "k" else _SCALES[scale]
@@ -490,14 +552,13 @@ def top_k(draft: Draft) -> None:
 def numbers(draft: Draft) -> None:
     """All other numbers; small ones written out only where they count something."""
     for match in re.finditer(
-        r"(?<![\w.,-])[$€£]?-?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)(?!\.\w)", draft.asked
+        rf"(?<![\w.,-]){_CURRENCY}-?\d+(?:,\d{{3}})*(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)(?!\.\w)", draft.asked
     ):
         if not draft.free(*match.span()):
             continue
         ordinal = match[0][-2:] in ("st", "nd", "rd", "th")
         value = fold_value(
-            match[0]
-            .strip("$€£")
+            _plain_number(match[0])
             .rstrip(",")
             .removesuffix("st")
             .removesuffix("nd")
@@ -591,18 +652,34 @@ def negations(draft: Draft) -> None:
         if word.lower in _NEGATIONS and following not in ("only", "more", "less", "fewer", "matter", "."):
             if word.lower == "no" and following in ("", "?"):
                 continue
+            if _each_once(draft, place) or _present(draft, place):
+                continue
             if draft.free(word.start, word.end) or word.lower not in ("no", "not"):
                 draft.negations.append(Mark(word.lower, Span(word.start, word.end)))
         elif word.lower == "other" and following == "than":
             draft.negations.append(Mark("other than", Span(word.start, draft.words[place + 1].end)))
     for match in re.finditer(
         r"\b(?:non-\w+|do(?:es)? ?nt|did ?nt|is ?nt|are ?nt|outside (?:of )?|excludes?|lacks?|lacking|"
-        r"different from)\b",
+        r"different from)\b|(?<!not )(?<!no )(?<!n't )(?<!without )\b(?:missing|empty|blank|null)\b",
         draft.asked,
         re.I,
     ):
-        if draft.free(*match.span()):
+        if draft.free(*match.span()) and not _TWICE.match(match[0].removeprefix("non").lstrip("-")):
             draft.negations.append(Mark("not", Span(*match.span())))
+
+
+_TWICE = re.compile(r"(?:any\s+)?(?:duplicat|repeat|repetit|redundan|doubl)\w*", re.I)
+
+
+def _each_once(draft: Draft, place: int) -> bool:
+    """Whether a negation only wants each thing once: "without duplicates", "no repeated names"."""
+    return _TWICE.match(draft.asked[draft.words[place].end :].lstrip()) is not None
+
+
+def _present(draft: Draft, place: int) -> bool:
+    """Whether a negation denies an absence, so that something is there: "not null", "isn't empty"."""
+    following = {w.lower for w in draft.words[place + 1 : place + 4]}
+    return bool(following & {"null", "empty", "missing", "blank", "unknown", "lacking", "unassigned"})
 
 
 def superlatives(draft: Draft) -> None:
@@ -643,6 +720,13 @@ def superlatives(draft: Draft) -> None:
         draft.order.append(
             Order(words | {stem(word.lemma)}, direction, Span(word.start, word.end), superlative=True)
         )
+    top = draft.limit and re.search(r"\b(top|bottom)\b", draft.limit.span.of(draft.text), re.I)
+    if draft.limit and top and not draft.order:
+        start = draft.limit.span.start + top.start()
+        by = re.compile(r"[^.?!;]*?\b(?:by|in terms of|based on|according to|with)\b").match(draft.asked, start)
+        words = draft.near(draft.at(by.end()), 0, 3) if by else frozenset()
+        direction = "desc" if top[0].lower() == "top" else "asc"
+        draft.order.append(Order(words, direction, Span(start, start + len(top[0])), superlative=True))
 
 
 def order(draft: Draft) -> None:
@@ -701,9 +785,20 @@ def aggregates(draft: Draft) -> None:
             if function == "SUM" and following == "number":
                 function = "COUNT" if place + 2 < len(words) and words[place + 2].lower == "of" else None
         if function:
-            draft.aggregations.append(
-                Aggregation(function, draft.near(place + 1, 0, 3) - {stem(word.lemma)}, Span(word.start, end))
-            )
+            first = place + 1 + (following in ("many", "of", "number")) + (following == "number")
+            draft.aggregations.append(Aggregation(function, _phrase(draft, first), Span(word.start, end)))
+
+
+def _phrase(draft: Draft, place: int) -> frozenset[str]:
+    """Stems of the noun phrase that starts at a word: "the yearly income | of employees"."""
+    words: list[str] = []
+    for word in draft.words[place : place + 6]:
+        if not words and (word.tag in ("DT", "PRP$", "PDT") or word.lower in ("of", "all", "amount", "number", "value")):
+            continue
+        if word.tag[:1] not in "NJ" and word.tag not in ("VBG", "VBN", "CD") or word.lower in _VAGUE:
+            break
+        words.append(stem(word.lemma))
+    return frozenset(words)
 
 
 def percentages(draft: Draft) -> None:
@@ -754,6 +849,14 @@ def distinct(draft: Draft) -> None:
             following = draft.words[place + 1].lower if place + 1 < len(draft.words) else ""
             if following not in ("from", "than"):
                 draft.distinct.append(Mark(word.lower, Span(word.start, word.end)))
+    for match in re.finditer(
+        r"\b(?:without|no|avoid\w*|remov\w+|exclud\w+|eliminat\w+)\s+(?:any\s+)?(?:duplicat|repeat|repetit)\w*"
+        r"|\bdeduplicated?\b|\b(?:each|every)\s+(?:\w+\s+){0,3}?(?:only|just|exactly)\s+once\b"
+        r"|\b(?:only|just)\s+once\s+each\b|\bnon-?(?:duplicat|repeat)\w+",
+        draft.asked,
+        re.I,
+    ):
+        draft.distinct.append(Mark("once", Span(*match.span())))
 
 
 def set_operations(draft: Draft) -> None:
@@ -939,12 +1042,73 @@ def _continued(draft: Draft, words: Sequence[Word], place: int) -> int:
     return place
 
 
+# States that tables keep as a flag, a status or a date, read as such whatever spaCy takes them for.
+_STATES = frozenset(
+    "active inactive open closed paid unpaid cancelled canceled completed complete incomplete finished pending "
+    "approved rejected verified unverified deleted archived published unpublished enabled disabled available "
+    "unavailable overdue expired valid invalid married unmarried divorced retired shipped delivered returned "
+    "refunded failed successful public private premium urgent male female sold unsold blocked suspended banned "
+    "registered subscribed discontinued vacant occupied booked reserved remote hidden visible locked featured "
+    "resolved unresolved confirmed unconfirmed processed admitted discharged insured graduated certified "
+    "employed unemployed accredited licensed terminated assigned unassigned".split()
+)
+# Adjectives that say how much, which or how to show, and no state.
+_NO_STATES = frozenset(
+    "many much few several various different distinct unique same other total average maximum minimum max min "
+    "mean full first second third fourth fifth last next previous following corresponding respective specific "
+    "certain given particular individual overall common alphabetical alphabetic lexicographical chronological "
+    "ascending descending reverse increasing decreasing able possible own such each every whole entire existing "
+    "current recent new old top popular big large great high low long short small good bad late early young tall "
+    "heavy cheap expensive rich poor fast slow strong weak major minor main general detailed complete middle "
+    "single double multiple additional related associated involved listed named called mentioned recorded based "
+    "made done shown known interested least most more less fewer only daily weekly monthly yearly annual net gross "
+    "final initial exact actual serial mobile correct relevant similar equal combined cumulative grand consecutive "
+    "unknown missing null empty blank duplicate duplicated repeated half typical standard sorted ordered ranked "
+    "worth due likely important sure right left wrong able nice simple short-term so-called".split()
+)
+
+
+def states(draft: Draft) -> None:
+    """Adjectives that say which of the things are meant: "active users", "orders that are cancelled"."""
+    words = draft.words
+    taken = [*(d.span for d in draft.distinct), *(o.span for o in draft.order), *(p.span for p in draft.percentages)]
+    end = Word(".", ".", ".", ".", len(draft.asked), len(draft.asked))
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else end
+        previous = words[place - 1] if place else None
+        state = word.lower in _STATES
+        if word.lower in _NO_STATES or not (word.text.isalpha() and word.text[0].islower()) or not draft.free(word.start, word.end):
+            continue
+        if any(word.start < span.end and word.end > span.start for span in taken):
+            continue
+        attribute = following.tag[:2] == "NN" and (word.tag == "JJ" or (state and word.tag[:1] in "JVRN"))
+        attribute = attribute and not (previous is not None and previous.lower in ("how", "by", "and", "or", ","))
+        predicate = (
+            (word.tag == "JJ" or state)
+            and previous is not None
+            and previous.lower in ("is", "are", "was", "were", "not", "n't", "been", "currently", "being", "marked", "still")
+            and (following.tag in (".", ",", "CC", ":") or following.lower in ("and", "or", "?", "in", "with", "of"))
+        )
+        if not attribute and not predicate:
+            continue
+        before = {w.lower for w in words[max(0, place - 3) : place]}
+        negated = bool(before & {"not", "n't", "never", "no", "non", "isn't", "aren't"}) and "no" not in {
+            w.lower for w in words[max(0, place - 1) : place] if attribute
+        }
+        draft.filters.append(
+            Filter(
+                frozenset({stem(word.lower)}), "", (word.lower,), "state", Span(word.start, word.end), negated,
+                strong=state,
+            )
+        )  # fmt: skip
+
+
 RULES: tuple[tuple[str, Rule], ...] = tuple(
     (rule.__name__, rule)
     for rule in (
-        definitions, quoted_literals, dates, relative_dates, ranges, comparisons, top_k, numbers,
+        definitions, patterns, quoted_literals, dates, relative_dates, ranges, comparisons, top_k, numbers,
         bare_literals, negations, superlatives, order, aggregates, percentages, grouping, distinct,
-        set_operations, projections,
+        set_operations, projections, states,
     )
 )  # fmt: skip
 

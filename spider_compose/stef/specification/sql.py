@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.sql.clauses import sql_dialect
-from spider_compose.stef.normalization import fold_value, name_words
+from spider_compose.stef.normalization import fold_value, is_number, name_words
 from spider_compose.stef.specification.items import (
     Aggregation,
     Filter,
@@ -98,6 +98,10 @@ class SqlSpecification(Specification):
         joins: number of joins.
         selects: number of SELECTs.
         faults: signs of a query that cannot be meant (see `judges.rules`).
+        picks: what picks an extreme or sorts: keys of ORDER BY, also of windows, and MAX and MIN.
+        constants: numbers that what is shown is computed with.
+        offset: where rows are skipped.
+        needed_queries: nested queries that stand for "not" or for an extreme, for which SQL has no plain form.
     """
 
     dialect: str = "sqlite"
@@ -112,6 +116,10 @@ class SqlSpecification(Specification):
     windows: int = 0
     length: int = 0
     faults: tuple[Mark, ...] = ()
+    picks: tuple[Order, ...] = ()
+    constants: tuple[tuple[str, Span], ...] = ()
+    offset: Span | None = None
+    needed_queries: int = 0
 
 
 def read_sql(sql: str | None, dialect: str = "auto") -> SqlSpecification:
@@ -350,6 +358,10 @@ class _Reader:
         self.ctes: dict[str, _Columns] = {}
         self.joins = self.outer_joins = self.selects = self.windows = self.nodes = 0
         self.grouped = False
+        self.picks: list[Order] = []
+        self.constants: list[tuple[str, Span]] = []
+        self.offset: Span | None = None
+        self.needed = self.excluded = self.choices = 0
 
     def read(self, tree: Any, text: str) -> SqlSpecification:
         columns = self._query(tree, None, 0)
@@ -390,6 +402,10 @@ class _Reader:
             windows=self.windows,
             length=len(" ".join(text.split())),
             faults=tuple(self.faults),
+            picks=tuple(self.picks),
+            constants=tuple(self.constants),
+            offset=self.offset,
+            needed_queries=self.needed,
         )
 
     # -- queries
@@ -423,9 +439,15 @@ class _Reader:
             if kind == "EXCEPT":
                 self.marks["negation"].append(Mark("EXCEPT", self._node_span(left.expression)))
             left = left.this
+        texts = [self.source[slice(*self._node_span(part))] for part in (left, *operands[:10])]
+        if len(texts) > len({" ".join(text.lower().split()) for text in texts}):
+            self.faults.append(Mark("repeated_operand", self._node_span(operands[0])))
         columns = self._query(left, outer, depth)
         for operand in reversed(operands):
+            minus = isinstance(operand.parent, exp.Except)
+            self.excluded += minus
             self._query(operand, outer, depth)
+            self.excluded -= minus
         scope = _Scope({}, outer)
         scope.aliases = columns
         self._order_and_limit(node, scope, depth)
@@ -593,9 +615,12 @@ class _Reader:
         for key in order.expressions if order is not None else ():
             reading = self._resolve_key(key.this, scope.aliases, scope, depth)
             direction = "desc" if key.args.get("desc") else "asc"
-            self.order.append(
-                Order(frozenset(reading.words), direction, self._span(reading), superlative=limit is not None)
-            )
+            item = Order(frozenset(reading.words), direction, self._span(reading), limit is not None)
+            self.order.append(item)
+            self.picks.append(item)
+        offset = node.args.get("offset")
+        if offset is not None and getattr(offset.expression, "name", "") != "0":
+            self.offset = self._node_span(offset)
 
     def _limit(self, node: Any) -> Limit | None:
         from sqlglot import exp
@@ -603,6 +628,8 @@ class _Reader:
         limit = node.args.get("limit")
         if limit is None:
             return None
+        if limit.args.get("offset") is not None:  # LIMIT 5, 10
+            self.offset = self._node_span(limit.args["offset"])
         count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.args.get("expression")
         plain = isinstance(count, exp.Literal) and count.is_int and len(count.this) < 18
         return Limit(int(str(count)) if plain else None, self._node_span(count or node))
@@ -613,19 +640,51 @@ class _Reader:
         """Every comparison under ANDs, ORs and NOTs, without recursion: ORs can be thousands long."""
         from sqlglot import exp
 
-        stack = [(node, False)]
+        # node, negated, number of its OR (see `Filter.choice`)
+        stack = [(node, False, 0)]
+        required: list[Any] = []
         while stack:
-            current, negated = stack.pop()
+            current, negated, choice = stack.pop()
             if isinstance(current, (exp.And, exp.Or, exp.Xor)):
-                stack += [(current.expression, negated), (current.this, negated)]
+                both = isinstance(current, exp.Or if negated else exp.And)
+                if not both and choice == 0:
+                    choice = self._choice(current)
+                elif both and choice > 0:
+                    choice = -1
+                stack += [(current.expression, negated, choice), (current.this, negated, choice)]
             elif isinstance(current, exp.Paren):
-                stack.append((current.this, negated))
+                stack.append((current.this, negated, choice))
             elif isinstance(current, exp.Not):
-                stack.append((current.this, not negated))
+                stack.append((current.this, not negated, choice))
+            elif (truth := _truth(current)) is not None:
+                if truth == negated and choice == 0:
+                    self.faults.append(Mark("never_true", self._node_span(current)))
+                elif truth != negated and choice != 0:
+                    self.faults.append(Mark("always_true", self._node_span(current)))
             else:
-                self._condition(current, negated, scope, depth)
+                self._condition(current, negated, scope, depth, choice)
+                if choice == 0 and not negated:
+                    required.append(current)
+        if (clash := _clash(required)) is not None:
+            self.faults.append(Mark("never_true", self._node_span(clash)))
 
-    def _condition(self, node: Any, negated: bool, scope: _Scope, depth: int) -> None:
+    def _choice(self, node: Any) -> int:
+        """A new number for an OR whose sides are all comparisons, else -1."""
+        from sqlglot import exp
+
+        stack, kind = [node], type(node)
+        while stack:
+            current = stack.pop()
+            if isinstance(current, kind):
+                stack += [current.this, current.expression]
+            elif isinstance(current, (exp.Paren, exp.Not)):
+                stack.append(current.this)
+            elif isinstance(current, (exp.And, exp.Or, exp.Xor)):
+                return -1
+        self.choices += 1
+        return self.choices
+
+    def _condition(self, node: Any, negated: bool, scope: _Scope, depth: int, choice: int = 0) -> None:
         from sqlglot import exp
 
         self._quoted_values(node)
@@ -641,7 +700,15 @@ class _Reader:
                 self._column(side, scope, count_use=False)
             return
         operator = _OPERATORS.get(type(node).__name__, "")
+        excludes = isinstance(node, (exp.In, exp.Exists, exp.NEQ)) and negated != isinstance(node, exp.NEQ)
+        self.excluded += excludes
         reading = self._expression(node, scope, depth, in_condition=True)
+        self.excluded -= excludes
+        extreme = isinstance(node, exp.EQ) and any(
+            columns and all(set(r.functions) & {"MAX", "MIN"} for r in columns.values())
+            for columns in reading.queries
+        )
+        self.needed += (excludes or extreme) and bool(reading.queries)
         span = self._span(reading)
         if isinstance(node, exp.Is):
             operator = "null" if isinstance(node.expression, exp.Null) else "="
@@ -655,10 +722,24 @@ class _Reader:
             negated = not negated
         if negated:
             self.marks["negation"].append(Mark(operator or "not", span))
+        if isinstance(node, (exp.Glob, exp.RegexpLike)):
+            reading.values = [(value.strip("^$*.") or value, *rest) for value, *rest in reading.values]
         values = tuple(value for value, _, _ in reading.values)
         kind = "string" if any(text for _, _, text in reading.values) else "number" if values else "columns"
         kind = "null" if operator == "null" else "subquery" if reading.queries and not values else kind
-        self.filters.append(Filter(frozenset(reading.words), operator, values, kind, span, negated))
+        self.filters.append(
+            Filter(
+                frozenset(reading.words),
+                operator,
+                values,
+                kind,
+                span,
+                negated,
+                pattern=_pattern(node),
+                choice=choice,
+                excluded=self.excluded > 0,
+            )
+        )
         self.literals += [(value, place) for value, place, _ in reading.values]
 
     def _quoted_values(self, node: Any) -> None:
@@ -719,11 +800,21 @@ class _Reader:
             if isinstance(current, exp.Window):
                 reading.window = True
                 self.windows += 1
+                self._window_order(current)
             elif isinstance(current, exp.AggFunc) and not isinstance(current.parent, exp.Window):
                 self._aggregate(current, reading, scope, aggregated)
                 aggregated = True
-            elif isinstance(current, (exp.Div, exp.Mul)):
-                self._percentage(current)
+            elif isinstance(current, (exp.Div, exp.Mul, exp.Add, exp.Sub)):
+                if isinstance(current, (exp.Div, exp.Mul)):
+                    self._percentage(current)
+                if not in_condition:
+                    sides = (_bare_sign(current.this), _bare_sign(current.expression))
+                    if not all(isinstance(side, exp.Literal) for side in sides):
+                        self.constants += [
+                            (fold_value(side.this), self._node_span(side))
+                            for side in sides
+                            if isinstance(side, exp.Literal) and not side.is_string
+                        ]
             elif isinstance(current, exp.Star):
                 reading.cover(self._node_span(current))
             if "start" in current.meta:
@@ -779,25 +870,35 @@ class _Reader:
         )
         reading.functions.append(function)
         reading.own_aggregates += 1
-        words = (
-            {
-                w
-                for n in _walk(node.this, prune=exp.Query)
-                if isinstance(n, exp.Column)
-                for w in name_words(n.name)
-            }
-            if isinstance(node.this, exp.Expression)
-            else set()
-        )
+        words: set[str] = set()
+        for below in _walk(node.this, prune=exp.Query) if isinstance(node.this, exp.Expression) else ():
+            if isinstance(below, exp.Column):
+                known = _known(below, scope)
+                words |= set(name_words(below.name)) | (known.words if known else set())
         distinct = isinstance(node.this, exp.Distinct)
         span = self._node_span(node)
-        self.aggregations.append(Aggregation(function, frozenset(words), span, distinct))
+        counts = isinstance(_bare(node.this), (exp.Case, exp.If, exp.Literal, *_compared()))
+        self.aggregations.append(Aggregation(function, frozenset(words), span, distinct, counts))
+        if function in ("MAX", "MIN"):
+            direction = "desc" if function == "MAX" else "asc"
+            self.picks.append(Order(frozenset(words), direction, span, superlative=True))
         if distinct:
             self.marks["distinct"].append(Mark("aggregate", span))
             if function == "COUNT" and len(node.this.expressions) > 1 and self.dialect not in _COUNTS_MANY:
                 self.faults.append(Mark("count_of_many", span))
         if inside:
             self.faults.append(Mark("nested_aggregate", span))
+
+    def _window_order(self, node: Any) -> None:
+        from sqlglot import exp
+
+        order = node.args.get("order")
+        for key in order.expressions if order is not None else ():
+            words = {
+                w for n in _walk(key, prune=exp.Query) if isinstance(n, exp.Column) for w in name_words(n.name)
+            }
+            direction = "desc" if key.args.get("desc") else "asc"
+            self.picks.append(Order(frozenset(words), direction, self._node_span(key), superlative=True))
 
     def _percentage(self, node: Any) -> None:
         """A division, or a multiplication by 100: what a percentage or a ratio is computed with."""
@@ -888,6 +989,7 @@ def _parses(text: str, dialect: str) -> bool:
 _OPERATORS = {
     "EQ": "=", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<=", "Like": "like", "ILike": "ilike",
     "In": "in", "Between": "between", "RegexpLike": "like", "Glob": "like",
+    "StartsWith": "like", "EndsWith": "like", "Contains": "like", "SimilarTo": "like",
     "NullSafeEQ": "=", "NullSafeNEQ": "!=",
 }  # fmt: skip
 _FUNCTIONS = {
@@ -934,11 +1036,112 @@ def _takes_formats(node: Any) -> bool:
         exp.TsOrDsToDate,
         exp.Concat,
         exp.Array,
+        exp.StartsWith,
+        exp.EndsWith,
+        exp.Contains,
+        exp.RegexpLike,
     )
     arithmetic = (exp.Mul, exp.Div)
     return isinstance(node, arithmetic) or (
         isinstance(node, exp.Func) and not isinstance(node, (*plain, exp.And, exp.Or, *_compared()))
     )
+
+
+def _known(node: Any, scope: _Scope | None) -> _Reading | None:
+    """What a column stands for, if a derived table names it."""
+    table, name = node.table.lower(), node.name.lower()
+    while scope is not None:
+        for alias, columns in scope.sources.items():
+            if columns and name in columns and table in ("", alias):
+                return columns[name]
+        scope = scope.outer
+    return None
+
+
+def _truth(node: Any) -> bool | None:
+    """What a condition without columns says: 1 = 0, TRUE, 'a' = 'a'; None where it depends on rows."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if isinstance(node, exp.Literal):
+        return None if node.is_string or not is_number(node.this) else float(node.this) != 0
+    if not isinstance(node, (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)):
+        return None
+    left, right = node.this, node.expression
+    if not (isinstance(left, exp.Literal) and isinstance(right, exp.Literal)):
+        return None
+    if left.is_string or right.is_string:
+        equal = left.this == right.this
+        return equal if isinstance(node, exp.EQ) else not equal if isinstance(node, exp.NEQ) else None
+    if not (is_number(left.this) and is_number(right.this)):
+        return None
+    a, b = float(left.this), float(right.this)
+    return {
+        exp.EQ: a == b, exp.NEQ: a != b, exp.GT: a > b, exp.GTE: a >= b, exp.LT: a < b, exp.LTE: a <= b,
+    }[type(node)]  # fmt: skip
+
+
+def _clash(required: Sequence[Any]) -> Any:
+    """A condition that cannot hold beside another: two values of one column, a bound beyond the other."""
+    from sqlglot import exp
+
+    values: dict[tuple[str, str], str] = {}
+    low: dict[tuple[str, str], float] = {}
+    high: dict[tuple[str, str], float] = {}
+    for node in required:
+        column, literal = node.this, node.args.get("expression")
+        if not (isinstance(column, exp.Column) and isinstance(literal, exp.Literal)):
+            continue
+        key = (column.table.lower(), column.name.lower())
+        if isinstance(node, exp.EQ) and values.setdefault(key, literal.this.lower()) != literal.this.lower():
+            return node
+        if literal.is_string or not is_number(literal.this):
+            continue
+        if isinstance(node, (exp.GT, exp.GTE)):
+            low[key] = max(low.get(key, float("-inf")), float(literal.this))
+        elif isinstance(node, (exp.LT, exp.LTE)):
+            high[key] = min(high.get(key, float("inf")), float(literal.this))
+        if low.get(key, float("-inf")) > high.get(key, float("inf")):
+            return node
+    return None
+
+
+def _pattern(node: Any) -> str:
+    """Where a condition wants its value in the text (see `Filter.pattern`)."""
+    from sqlglot import exp
+
+    right = node.args.get("expression")
+    if isinstance(node, exp.EQ):
+        return "equal" if isinstance(node.this, exp.Column) and isinstance(right, exp.Literal) else ""
+    for kind, where in ((exp.StartsWith, "prefix"), (exp.EndsWith, "suffix"), (exp.Contains, "contains")):
+        if isinstance(node, kind):
+            return where
+    if not isinstance(right, exp.Literal):
+        return ""
+    text = right.this
+    if isinstance(node, exp.RegexpLike):
+        start, end, inner = not text.startswith("^"), not text.endswith("$"), False
+        if not re.fullmatch(r"\^?[\w ]+(\.\*)?\$?", text):
+            return ""
+        end = end or text.endswith(".*")
+    elif isinstance(node, (exp.Like, exp.ILike, exp.Glob)):
+        sign = "*" if isinstance(node, exp.Glob) else "%"
+        start, end, inner = text.startswith(sign), text.endswith(sign), sign in text.strip(sign)
+        inner = inner or "_" in text or "?" in text
+    else:
+        return ""
+    if inner:
+        return ""
+    return {(False, True): "prefix", (True, False): "suffix", (True, True): "contains"}.get((start, end), "equal")
+
+
+def _bare_sign(node: Any) -> Any:
+    from sqlglot import exp
+
+    while isinstance(node, (exp.Paren, exp.Neg)):
+        node = node.this
+    return node
 
 
 def _bare(node: Any) -> Any:
