@@ -167,7 +167,11 @@ class Pair:
         """The numbers in the dates and numbers that the question gives."""
         kinds = ("date", "number")
         return frozenset(
-            n for f in self.question.filters if f.kind in kinds for v in f.values for n in re.findall(r"\d+", v)
+            n
+            for f in self.question.filters
+            if f.kind in kinds
+            for v in f.values
+            for n in re.findall(r"\d+", v)
         )
 
     @cached_property
@@ -233,7 +237,12 @@ def align_filters(pair: Pair) -> FilterAlignment:
             elif wanted.kind == "string" and not _said_elsewhere(pair, wanted):
                 missing.append(_missing(_absent_name(pair, wanted), wanted, sql, question))
             continue
-        against = [*_operator(pair, wanted), *_bounds(pair, wanted), *_place(pair, wanted), *_side(pair, wanted)]
+        against = [
+            *_operator(pair, wanted),
+            *_bounds(pair, wanted),
+            *_place(pair, wanted),
+            *_side(pair, wanted),
+        ]
         if not any(finding.rule in CONTRADICTIONS for finding in against):
             matches.append(Match("filter", wanted.span, answer))
         missing += against
@@ -254,8 +263,8 @@ def align_filters(pair: Pair) -> FilterAlignment:
 
 
 def _status(applied: int, missing: list[Finding], extras: bool) -> str:
-    # A bare name may be a value spelt otherwise in the data, an adjective no condition: the judge weighs them,
-    # the status does not.
+    # A bare name may be a value spelt otherwise in the data, an adjective no condition: the judge weighs
+    # them, the status does not.
     certain = [f for f in missing if f.rule not in ("name_missing", "state_missing")]
     if any(f.rule == "negation_missing" for f in missing) or (certain and not applied):
         return "not_applied"
@@ -373,7 +382,7 @@ def _spare(pair: Pair) -> list[Filter]:
 
 
 def _absent_name(pair: Pair, wanted: Filter) -> str:
-    """How a bare name is missing: no condition can stand for it, another value stands there, or perhaps a code."""
+    """How a bare name is missing: nothing can stand for it, another value does, or perhaps a code does."""
     shown = wanted.span.of(pair.question.text)
     if pair.question.definitions or "_" in shown or shown in ("No", "Nos", "ID", "USD", "EUR", "GBP", "US"):
         return "name_missing"  # the definitions say what to look for; a name of the data itself
@@ -390,14 +399,14 @@ _FALSE = frozenset(("0", "f", "false", "n", "no"))
 
 
 def _polarity(item: Filter, word: str) -> bool | None:
-    """Whether a condition says that a state holds (True), does not hold (False), or nothing about it (None)."""
+    """Whether a condition says that a state holds, that it does not, or nothing about it (None)."""
     if not item.values and item.operator not in ("", "null"):
         return None
-    for turned, found in ((False, lambda w: meets(w, word)), (True, lambda w: opposed(w, word))):
-        if any(found(stem(w)) for v in item.values for w in v.split()):
+    for turned, found in ((False, meets), (True, opposed)):
+        if any(found(word, stem(w)) for v in item.values for w in v.split()):
             return item.negated == turned
-    for turned, found in ((True, lambda w: opposed(w, word)), (False, lambda w: meets(w, word))):
-        if not any(found(w) for w in item.words):
+    for turned, found in ((True, opposed), (False, meets)):
+        if not any(found(word, w) for w in item.words):
             continue
         values = set(item.values)
         if item.operator == "null" or not values:
@@ -429,9 +438,18 @@ def _state(pair: Pair, wanted: Filter, matches: list[Match], missing: list[Findi
     elif wanted.strong and not _named_state(pair, stem(word)):
         spare = [f for f in pair.spare if f.kind in ("string", "number")]
         if not spare and not any(f.kind in ("null", "columns") for f in sql.filters):
-            missing.append(Finding("state_unapplied", f"no condition is about {shown!r}", wanted.span, sql.whole))
-    elif not wanted.strong and not pair.question.definitions and not _named_state(pair, stem(word)) and not pair.spare:
-        missing.append(Finding("state_missing", f"nothing in the query is about {shown!r}", wanted.span, sql.whole))
+            missing.append(
+                Finding("state_unapplied", f"no condition is about {shown!r}", wanted.span, sql.whole)
+            )
+    elif (
+        not wanted.strong
+        and not pair.question.definitions
+        and not _named_state(pair, stem(word))
+        and not pair.spare
+    ):
+        missing.append(
+            Finding("state_missing", f"nothing in the query is about {shown!r}", wanted.span, sql.whole)
+        )
 
 
 def _doubled(pair: Pair, wanted: Filter) -> bool:
@@ -456,7 +474,9 @@ def _bounds(pair: Pair, wanted: Filter) -> Iterator[Finding]:
     for value in wanted.values:
         near = {value, *(_neighbours(value) if is_number(value) else ())}
         if _value(pair, value) is None and not any(held in near for held, _ in pair.sql.literals):
-            yield Finding("bound_missing", f"no condition bounds {shown!r} at {value}", wanted.span, pair.sql.whole)
+            yield Finding(
+                "bound_missing", f"no condition bounds {shown!r} at {value}", wanted.span, pair.sql.whole
+            )
     low, high = (
         [f for f in pair.sql.filters if f.values == (value,) and f.operator in _OPPOSITE]
         for value in wanted.values
@@ -484,7 +504,9 @@ def _place(pair: Pair, wanted: Filter) -> Iterator[Finding]:
     )
 
 
-_BETWEEN = re.compile(r"(?:\s+|,|'s)*(?:(?!(?:and|but|who|that|which|whose|while|yet)\b)[\w'-]+[\s,'\"]+){0,6}['\"]?", re.I)
+_BETWEEN = re.compile(
+    r"(?:\s+|,|'s)*(?:(?!(?:and|but|who|that|which|whose|while|yet)\b)[\w'-]+[\s,'\"]+){0,6}['\"]?", re.I
+)
 
 
 def _denied(question: Specification, wanted: Filter) -> bool:
@@ -680,7 +702,7 @@ def _value_asked(pair: Pair, value: str, column: bool) -> bool:
     words = [stem(w) for w in re.findall(r"\w+", value)]
     if len(value) <= 2:  # a code: M of "male"
         return any(word.startswith(value) for word in question.words)
-    # Misspelt words cost time: a question of hundreds against hundreds of values is not looked through for them.
+    # Misspelt words cost time: hundreds of words are not held against hundreds of values for them.
     fuzzy = len(question.words) * len(pair.sql.literals) < 20_000
     return bool(words) and all(
         w in question.words or pair.asked(w) or (fuzzy and _close(w, question)) for w in words

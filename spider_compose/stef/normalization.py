@@ -112,10 +112,11 @@ def meets(one: str, other: str) -> bool:
 _OPPOSITES = {
     frozenset(pair.split("/"))
     for pair in (
-        "open/closed open/close paid/outstanding paid/overdue male/female man/woman married/single public/private "
-        "dead/alive deceased/alive new/used enabled/disabled approved/rejected accepted/rejected passed/failed "
-        "domestic/international domestic/foreign sold/unsold empty/full on/off hidden/visible free/paid "
-        "available/sold active/suspended active/closed active/retired buy/sell indoor/outdoor internal/external"
+        "open/closed open/close paid/outstanding paid/overdue male/female man/woman married/single "
+        "public/private dead/alive deceased/alive new/used enabled/disabled approved/rejected "
+        "accepted/rejected passed/failed domestic/international domestic/foreign sold/unsold empty/full "
+        "on/off hidden/visible free/paid available/sold active/suspended active/closed active/retired "
+        "buy/sell indoor/outdoor internal/external"
     ).split()
 }
 _TURNS = ("in", "un", "non", "dis", "im", "ir", "il", "not")
@@ -131,7 +132,9 @@ def opposed(one: str, other: str) -> bool:
     if frozenset((one, other)) in _OPPOSITES:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and any(long in (turn + short, f"{turn}-{short}", f"{turn} {short}") for turn in _TURNS)
+    return len(short) >= 4 and any(
+        long in (turn + short, f"{turn}-{short}", f"{turn} {short}") for turn in _TURNS
+    )
 
 
 def _is_abbreviation(short: str, long: str) -> bool:

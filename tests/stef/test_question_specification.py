@@ -155,8 +155,8 @@ def test_number_words(words: str, expected: tuple[int, int] | None) -> None:
 
 def test_every_rule_has_a_switch() -> None:
     text = (
-        "Show the top 3 different names of the 2 largest open shops per city, not in 'Oslo', whose name starts with "
-        "the letter K, with more than 5 "
+        "Show the top 3 different names of the 2 largest open shops per city, not in 'Oslo', whose name "
+        "starts with the letter K, with more than 5 "
         "and between 7 and 9 employees, opened on 2020-01-02 or in the last 3 weeks by Ada King, both big "
         "and small, the average and percentage, sorted by name."
     )

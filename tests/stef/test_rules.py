@@ -128,3 +128,15 @@ def test_usage_counts_and_finds_what_never_fires() -> None:
     assert {path for path, count in usage.items() if not count} == {
         "$.column_mappings['shop']", "$.benign_filters[1]", "$.default_order[0]",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "path"), [
+    ('{"lambda_min": 5, "lambda_min": 6}', "$.lambda_min"),
+    ('{"metrics": {"a b": "SUM(x)", "a b": "SUM(y)"}}', "$.metrics['a b']"),
+    ('{"benign_filters": [{}, {"column": "a", "column": "b"}]}', "$.benign_filters[1].column"),
+])  # fmt: skip
+def test_a_name_twice_is_refused(text: str, path: str, tmp_path: Path) -> None:
+    (tmp_path / "rules.json").write_text(text)
+    with pytest.raises(RulesError) as caught:
+        ApplicationRules.read(tmp_path / "rules.json")
+    assert caught.value.path == path

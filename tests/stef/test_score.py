@@ -312,3 +312,30 @@ def test_wrong_options(make: Any, says: str) -> None:
 
 def test_every_weighted_rule_can_be_found_by_its_name() -> None:
     assert {"projection_extra", "safety_limit", "numbers", "select_star"} <= set(rule_names())
+
+
+@pytest.mark.parametrize("field", ["enriched_question", "dialect"])
+def test_nan_is_no_text(field: str) -> None:
+    row = {"question": "List all names.", "sql": "SELECT name FROM t", "dialect": "sqlite"}
+    with_nan, without = score_rows([{**row, field: float("nan")}, {**row, field: None}])
+    assert with_nan == without and with_nan.score is not None
+
+
+def test_dialects_in_capitals() -> None:
+    row = {"question": "List all names.", "sql": "SELECT name FROM t", "dialect": "SQLite"}
+    for found in (*score_rows([row]), *score_rows([{**row, "dialect": None}], {"dialect": "SQLITE"})):
+        assert found.dialect == "sqlite"
+
+
+@pytest.mark.parametrize(("sql", "reason"), [
+    ("DROP TABLE t; SELECT a FROM t", "not_a_query"), ("CREATE TABLE u AS SELECT a FROM t", "not_a_query"),
+    ("SET x = 1; DELETE FROM t", "not_a_query"), ("SELECT a FROM t; DROP TABLE t", None),
+    ("USE db; SELECT a FROM t", None), ("EXPLAIN SELECT a FROM t", "not_a_query"),
+])  # fmt: skip
+@pytest.mark.parametrize("dialect", ["sqlite", "auto"])
+def test_the_first_statement_counts(
+    sql: str, reason: str | None, dialect: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (found,) = score_rows([{"question": "Show a.", "sql": sql, "dialect": dialect}])
+    assert found.unscored == reason
+    assert not caplog.records

@@ -244,3 +244,27 @@ def test_install_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert place == "evaluate_modules/metrics/evaluate-metric--stef"
     folders = [written.parent, *written.parent.parents][:4]
     assert all((folder / "__init__.py").is_file() for folder in folders)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0 and capsys.readouterr().out.startswith("stef ")
+
+
+def test_an_output_survives_bad_input(tmp_path: Path) -> None:
+    output = tmp_path / "scores.jsonl"
+    output.write_text("precious")
+    for name, text in (("no.jsonl", None), ("bad.jsonl", '{"a": 1}\n')):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        assert main(["score", str(tmp_path / name), "--output", str(output)]) == 2
+        assert output.read_text() == "precious"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_explain_names_a_missing_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--question", "How many singers are from France?", "--sql", "SELECT count(*) FROM singer"]
+    assert main(["explain", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "Phi 100" not in out and "name_unapplied" in out and "'France'" in out

@@ -176,7 +176,9 @@ def aggregation(pair: Pair) -> Iterator[Finding]:
                 item.span,
                 other.span,
             )
-        elif not held and not stored and not pair.question.definitions:  # they name functions; see `definitions`
+        elif (
+            not held and not stored and not pair.question.definitions
+        ):  # they name functions; see `definitions`
             if item.function == "COUNT" and item.words and pair.named(min(item.words)) is not None:
                 continue  # the number may be stored: "number of employees"
             yield Finding(
@@ -221,13 +223,16 @@ def _counted(pair: Pair, item: Aggregation) -> bool:
         )
     if item.function == "COUNT":
         return any(
-            a.function == "SUM" and (a.counts or a.words & (_AMOUNTS - {"amount", "total"}) or _meet(a.words, item.words))
+            a.function == "SUM"
+            and (a.counts or a.words & (_AMOUNTS - {"amount", "total"}) or _meet(a.words, item.words))
             for a in pair.sql.aggregations
         )
     if item.function == "SUM":  # "the total of orders" may be their number
         counts = any(a.function == "COUNT" for a in pair.sql.aggregations)
         things = any(_meet(item.words, words) for words, _ in pair.sql.tables)
-        return counts and (things or not item.words or any(a.function == "COUNT" for a in pair.question.aggregations))
+        return counts and (
+            things or not item.words or any(a.function == "COUNT" for a in pair.question.aggregations)
+        )
     return False
 
 
@@ -235,7 +240,12 @@ def _other_function(pair: Pair, item: Aggregation) -> Aggregation | None:
     """The aggregate the query shows in place of the one asked for, where neither is asked for besides."""
     functions = {p.functions for p in pair.sql.projections if p.functions}
     asked = {a.function for a in pair.question.aggregations}
-    if len(functions) != 1 or pair.question.definitions or pair.question.percentages or len(pair.sql.projections) > 3:
+    if (
+        len(functions) != 1
+        or pair.question.definitions
+        or pair.question.percentages
+        or len(pair.sql.projections) > 3
+    ):
         return None
     shown = set(next(iter(functions)))
     if len(shown) != 1 or shown & asked or pair.sql.percentages or pair.rules.metrics:
@@ -265,11 +275,14 @@ def aggregate_of_other(pair: Pair) -> Iterator[Finding]:
         columns = frozenset().union(*(a.words for a in found))
         if columns & (_AMOUNTS - {"total"}):
             continue  # of a number that is counted or stored
-        if _meet(columns, item.words) or any(c <= columns for _, _, cs in pair.rules.column_words for c in cs):
+        if _meet(columns, item.words) or any(
+            c <= columns for _, _, cs in pair.rules.column_words for c in cs
+        ):
             continue
         yield Finding(
             "aggregate_of_other",
-            f"{item.function} is asked of {' '.join(sorted(item.words))!r}, not of {found[0].span.of(pair.sql.text)!r}",
+            f"{item.function} is asked of {' '.join(sorted(item.words))!r}, "
+            f"not of {found[0].span.of(pair.sql.text)!r}",
             item.span,
             found[0].span,
         )
@@ -324,7 +337,9 @@ def threshold_unasked(pair: Pair) -> Iterator[Finding]:
             continue
         shown = item.span.of(pair.sql.text)
         if set(item.values).isdisjoint(("0", "1", "2")) and "select" not in shown.lower():
-            yield Finding("threshold_unasked", f"nobody gave the bound of {shown!r}", pair.question.whole, item.span)
+            yield Finding(
+                "threshold_unasked", f"nobody gave the bound of {shown!r}", pair.question.whole, item.span
+            )
             return
 
 
@@ -339,7 +354,9 @@ def either_for_both(pair: Pair) -> Iterator[Finding]:
     for sides in choices.values():
         if asked is not None or len({side.words for side in sides}) < len(sides) or len(sides) < 2:
             continue
-        if len({side.values for side in sides}) < 2 or any(_meet(a.words, b.words) for a, b in pairwise(sides)):
+        if len({side.values for side in sides}) < 2 or any(
+            _meet(a.words, b.words) for a, b in pairwise(sides)
+        ):
             continue  # one value in several columns, or one thing under several names
         if all(any(_supports(wanted, side) for wanted in pair.question.filters) for side in sides):
             message = "the question wants all of its conditions, the query one of them"
@@ -352,22 +369,22 @@ def either_for_both(pair: Pair) -> Iterator[Finding]:
     if not before or not after or asked.start() - before[-1].span.end > 25:
         return
     held = [
-        next((f for f in pair.sql.filters if _supports(wanted, f)), None) for wanted in (before[-1], after[0])
+        item
+        for wanted in (before[-1], after[0])
+        for item in [f for f in pair.sql.filters if _supports(wanted, f)][:1]
     ]
-    if held[0] is None or held[1] is None or held[0] == held[1] or held[0].excluded or pair.sql.selects > 1:
+    if len(held) < 2 or held[0] == held[1] or pair.sql.selects > 1:
         return
-    if held[0].choice or held[1].choice:
-        return
-    if held[0].negated or held[1].negated or {h.operator for h in held} & {"in", "between"}:
-        return  # neither one nor the other
+    if any(f.choice or f.excluded or f.negated or f.operator in ("in", "between") for f in held):
+        return  # a choice; neither one nor the other
     message = "the question wants one of its conditions, the query all of them"
     yield Finding("and_for_or", message, Span(*asked.span()), held[1].span)
 
 
 _ORS = re.compile(r"\b(?:or|either|any of|at least one of|and/or)\b", re.I)
 _NO_CHOICE = re.compile(
-    r"\b(?:whether or not|or not|or\s+(?:more|less|fewer|above|below|over|under|higher|lower|later|earlier|older|"
-    r"younger|greater|better|equal|after|before|larger|smaller))\b|\bor equal\b",
+    r"\b(?:whether or not|or not|or\s+(?:more|less|fewer|above|below|over|under|higher|lower|later|earlier|"
+    r"older|younger|greater|better|equal|after|before|larger|smaller))\b|\bor equal\b",
     re.I,
 )
 
@@ -522,8 +539,8 @@ def limit(pair: Pair) -> Iterator[Finding]:
 def offset_unasked(pair: Pair) -> Iterator[Finding]:
     """Rows skipped that nobody asked to skip."""
     if pair.sql.offset is not None and not re.search(
-        r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|next|skip\w*|page|after the|"
-        r"following|offset|except|excluding|other than|median|runner)\b",
+        r"\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|next|skip\w*|"
+        r"page|after the|following|offset|except|excluding|other than|median|runner)\b",
         pair.question.text,
         re.I,
     ):
@@ -596,7 +613,11 @@ def negation_unasked(pair: Pair) -> Iterator[Finding]:
     found = [n for n in pair.sql.negations if n.kind != "null"] + [
         Mark("null", f.span)
         for f in pair.sql.filters
-        if f.operator == "null" and not f.negated and f.words and not pair.sql.outer_joins and _meet_asked(pair, f.words)
+        if f.operator == "null"
+        and not f.negated
+        and f.words
+        and not pair.sql.outer_joins
+        and _meet_asked(pair, f.words)
     ]
     defined = any(
         re.search(r"!|<>|\bnot\b|except|other", d.span.of(pair.question.text), re.I)
@@ -841,17 +862,15 @@ def column_unasked(pair: Pair) -> Iterator[Finding]:
 
 # Words of comparisons, numbers and patterns: operators answer them, not names.
 _FRAME = frozenset(
-    "more less fewer many top bottom start begin end contain word letter two three four five six seven eight nine "
-    "ten than".split()
+    "more less fewer many top bottom start begin end contain word letter two three four five six seven "
+    "eight nine ten than".split()
 )
 
 
 def words_unmet(pair: Pair) -> Iterator[Finding]:
     """Content words of the question that nothing in the query answers; the amount is their share."""
     said = [(word, p.span) for p in pair.question.projections for word in sorted(p.words)]
-    said += [
-        (word, f.span) for f in pair.question.filters if f.kind != "state" for word in sorted(f.words)
-    ]
+    said += [(word, f.span) for f in pair.question.filters if f.kind != "state" for word in sorted(f.words)]
     said = [(word, span) for word, span in said if word not in _FRAME]
     values = [value for value, _ in pair.sql.literals]
     unmet = [(w, span) for w, span in said if pair.named(w) is None and not any(w in v for v in values)]
@@ -876,7 +895,10 @@ def complexity(pair: Pair) -> Iterator[Finding]:
             "joins", f"{pair.sql.joins} joins", pair.question.whole, pair.sql.whole, min(pair.sql.joins, 5)
         )
     # "Not" and an extreme need a nested query of their own.
-    needed = min(pair.sql.needed_queries, len(pair.question.negations) + sum(o.superlative for o in pair.question.order))
+    needed = min(
+        pair.sql.needed_queries,
+        len(pair.question.negations) + sum(o.superlative for o in pair.question.order),
+    )
     nested = pair.sql.selects - 1 - needed
     if nested > 0:
         yield Finding(

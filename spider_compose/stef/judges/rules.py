@@ -28,9 +28,9 @@ GREATEST_AMOUNT = 3.0
 
 # Findings about filters: Phi has points of their own for them, so the verdict leaves them out.
 FILTER_RULES = frozenset(
-    "literal_missing literal_altered definition_value_missing negation_missing operator_differs pattern_differs "
-    "bound_differs bound_missing name_unapplied name_replaced state_differs state_unapplied extra_filter "
-    "extra_null_filter".split()
+    "literal_missing literal_altered definition_value_missing negation_missing operator_differs "
+    "pattern_differs bound_differs bound_missing name_unapplied name_replaced state_differs "
+    "state_unapplied extra_filter extra_null_filter".split()
 )
 
 # What is no fault, but one more thing to get wrong: it moves the probability, and no verdict.
@@ -39,8 +39,8 @@ COMPLEXITY = frozenset(("nested_queries",))
 # A query with a finding that costs this much is not one to use unseen: its confidence stays below that.
 DEFINITE = 0.8
 
-# Hard evidence: the query says the contrary of the question, or what no question can ask. Whatever else speaks
-# for it, the verdict is no better than "potentially_incorrect".
+# Hard evidence: the query says the contrary of the question, or what no question can ask. Whatever else
+# speaks for it, the verdict is no better than "potentially_incorrect".
 HARD = CONTRADICTIONS | frozenset(
     "superlative_direction order_direction limit_differs or_for_and never_true always_true constant_unasked "
     "offset_unasked repeated_operand aggregate_differs negation_unasked".split()

@@ -615,9 +615,16 @@ def bare_literals(draft: Draft) -> None:
         ):
             run.append(word)
             continue
+        if (
+            len(run) == 1
+            and word.text == "."
+            and word.start == run[-1].end
+            and _HONORIFIC.match(run[0].lower + ". x")
+        ):
+            continue  # "Dr. Novak"
         if run:
             span = Span(run[0].start, run[-1].end)
-            value = fold_value(span.of(draft.text))
+            value = _HONORIFIC.sub("", fold_value(span.of(draft.text)))
             if len(value) > 1 or run[0].tag.startswith("NNP"):
                 draft.take(
                     Filter(
@@ -626,6 +633,8 @@ def bare_literals(draft: Draft) -> None:
                 )
         run = []
 
+
+_HONORIFIC = re.compile(r"^(?:dr|mr|mrs|ms|prof|professor|sir|doctor|miss)\b\.?\s*(?=\w)")
 
 _NEGATIONS = {
     "not",
@@ -723,7 +732,9 @@ def superlatives(draft: Draft) -> None:
     top = draft.limit and re.search(r"\b(top|bottom)\b", draft.limit.span.of(draft.text), re.I)
     if draft.limit and top and not draft.order:
         start = draft.limit.span.start + top.start()
-        by = re.compile(r"[^.?!;]*?\b(?:by|in terms of|based on|according to|with)\b").match(draft.asked, start)
+        by = re.compile(r"[^.?!;]*?\b(?:by|in terms of|based on|according to|with)\b").match(
+            draft.asked, start
+        )
         words = draft.near(draft.at(by.end()), 0, 3) if by else frozenset()
         direction = "desc" if top[0].lower() == "top" else "asc"
         draft.order.append(Order(words, direction, Span(start, start + len(top[0])), superlative=True))
@@ -774,6 +785,8 @@ def aggregates(draft: Draft) -> None:
             function, end = "COUNT", words[place + 1].end
         elif word.lower in ("number", "numbers", "count", "amount") and following == "of":
             function = "COUNT" if word.lower != "amount" else None
+        elif word.lower == "count" and previous in ("", "please", ".", "?", ",", ";", "and"):
+            function = "COUNT"  # "Count the loans of each branch"
         elif word.lower in AGGREGATE_WORDS and word.lower != "count" and draft.free(word.start, word.end):
             function = AGGREGATE_WORDS[word.lower]
             if (
@@ -789,13 +802,16 @@ def aggregates(draft: Draft) -> None:
             draft.aggregations.append(Aggregation(function, _phrase(draft, first), Span(word.start, end)))
 
 
+_NO_THING = {"of", "all", "amount", "number", "value"}
+
+
 def _phrase(draft: Draft, place: int) -> frozenset[str]:
     """Stems of the noun phrase that starts at a word: "the yearly income | of employees"."""
     words: list[str] = []
     for word in draft.words[place : place + 6]:
-        if not words and (word.tag in ("DT", "PRP$", "PDT") or word.lower in ("of", "all", "amount", "number", "value")):
+        if not words and (word.tag in ("DT", "PRP$", "PDT") or word.lower in _NO_THING):
             continue
-        if word.tag[:1] not in "NJ" and word.tag not in ("VBG", "VBN", "CD") or word.lower in _VAGUE:
+        if (word.tag[:1] not in "NJ" and word.tag not in ("VBG", "VBN", "CD")) or word.lower in _VAGUE:
             break
         words.append(stem(word.lemma))
     return frozenset(words)
@@ -1044,50 +1060,72 @@ def _continued(draft: Draft, words: Sequence[Word], place: int) -> int:
 
 # States that tables keep as a flag, a status or a date, read as such whatever spaCy takes them for.
 _STATES = frozenset(
-    "active inactive open closed paid unpaid cancelled canceled completed complete incomplete finished pending "
-    "approved rejected verified unverified deleted archived published unpublished enabled disabled available "
-    "unavailable overdue expired valid invalid married unmarried divorced retired shipped delivered returned "
-    "refunded failed successful public private premium urgent male female sold unsold blocked suspended banned "
-    "registered subscribed discontinued vacant occupied booked reserved remote hidden visible locked featured "
-    "resolved unresolved confirmed unconfirmed processed admitted discharged insured graduated certified "
-    "employed unemployed accredited licensed terminated assigned unassigned".split()
+    "active inactive open closed paid unpaid cancelled canceled completed complete incomplete "
+    "finished pending approved rejected verified unverified deleted archived published unpublished "
+    "enabled disabled available unavailable overdue expired valid invalid married unmarried divorced "
+    "retired shipped delivered returned refunded failed successful public private premium urgent male "
+    "female sold unsold blocked suspended banned registered subscribed discontinued vacant occupied "
+    "booked reserved remote hidden visible locked featured resolved unresolved confirmed unconfirmed "
+    "processed admitted discharged insured graduated certified employed unemployed accredited "
+    "licensed terminated assigned unassigned".split()
 )
 # Adjectives that say how much, which or how to show, and no state.
 _NO_STATES = frozenset(
-    "many much few several various different distinct unique same other total average maximum minimum max min "
-    "mean full first second third fourth fifth last next previous following corresponding respective specific "
-    "certain given particular individual overall common alphabetical alphabetic lexicographical chronological "
-    "ascending descending reverse increasing decreasing able possible own such each every whole entire existing "
-    "current recent new old top popular big large great high low long short small good bad late early young tall "
-    "heavy cheap expensive rich poor fast slow strong weak major minor main general detailed complete middle "
-    "single double multiple additional related associated involved listed named called mentioned recorded based "
-    "made done shown known interested least most more less fewer only daily weekly monthly yearly annual net gross "
-    "final initial exact actual serial mobile correct relevant similar equal combined cumulative grand consecutive "
-    "unknown missing null empty blank duplicate duplicated repeated half typical standard sorted ordered ranked "
-    "worth due likely important sure right left wrong able nice simple short-term so-called".split()
+    "many much few several various different distinct unique same other total average maximum minimum "
+    "max min mean full first second third fourth fifth last next previous following corresponding "
+    "respective specific certain given particular individual overall common alphabetical alphabetic "
+    "lexicographical chronological ascending descending reverse increasing decreasing able possible "
+    "own such each every whole entire existing current recent new old top popular big large great "
+    "high low long short small good bad late early young tall heavy cheap expensive rich poor fast "
+    "slow strong weak major minor main general detailed complete middle single double multiple "
+    "additional related associated involved listed named called mentioned recorded based made done "
+    "shown known interested least most more less fewer only daily weekly monthly yearly annual net "
+    "gross final initial exact actual serial mobile correct relevant similar equal combined "
+    "cumulative grand consecutive unknown missing null empty blank duplicate duplicated repeated half "
+    "typical standard sorted ordered ranked worth due likely important sure right left wrong able "
+    "nice simple short-term so-called".split()
 )
+
+
+_DEGREES = {"highest", "lowest", "best", "worst", "most", "least", "more", "less", "better", "top", "well"}
 
 
 def states(draft: Draft) -> None:
     """Adjectives that say which of the things are meant: "active users", "orders that are cancelled"."""
     words = draft.words
-    taken = [*(d.span for d in draft.distinct), *(o.span for o in draft.order), *(p.span for p in draft.percentages)]
+    taken = [
+        *(d.span for d in draft.distinct),
+        *(o.span for o in draft.order),
+        *(p.span for p in draft.percentages),
+    ]
     end = Word(".", ".", ".", ".", len(draft.asked), len(draft.asked))
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else end
         previous = words[place - 1] if place else None
         state = word.lower in _STATES
-        if word.lower in _NO_STATES or not (word.text.isalpha() and word.text[0].islower()) or not draft.free(word.start, word.end):
+        if (
+            word.lower in _NO_STATES
+            or not (word.text.isalpha() and word.text[0].islower())
+            or not draft.free(word.start, word.end)
+        ):
             continue
         if any(word.start < span.end and word.end > span.start for span in taken):
             continue
         attribute = following.tag[:2] == "NN" and (word.tag == "JJ" or (state and word.tag[:1] in "JVRN"))
-        attribute = attribute and not (previous is not None and previous.lower in ("how", "by", "and", "or", ","))
+        # "lowest paid", "how active": no state, but how much of it
+        attribute = attribute and not (
+            previous is not None
+            and (previous.lower in ("how", "by", "and", "or", ",") or previous.lower in _DEGREES)
+        )
         predicate = (
             (word.tag == "JJ" or state)
             and previous is not None
-            and previous.lower in ("is", "are", "was", "were", "not", "n't", "been", "currently", "being", "marked", "still")
-            and (following.tag in (".", ",", "CC", ":") or following.lower in ("and", "or", "?", "in", "with", "of"))
+            and previous.lower
+            in ("is", "are", "was", "were", "not", "n't", "been", "currently", "being", "marked", "still")
+            and (
+                following.tag in (".", ",", "CC", ":")
+                or following.lower in ("and", "or", "?", "in", "with", "of")
+            )
         )
         if not attribute and not predicate:
             continue
@@ -1095,12 +1133,8 @@ def states(draft: Draft) -> None:
         negated = bool(before & {"not", "n't", "never", "no", "non", "isn't", "aren't"}) and "no" not in {
             w.lower for w in words[max(0, place - 1) : place] if attribute
         }
-        draft.filters.append(
-            Filter(
-                frozenset({stem(word.lower)}), "", (word.lower,), "state", Span(word.start, word.end), negated,
-                strong=state,
-            )
-        )  # fmt: skip
+        span, words_of = Span(word.start, word.end), frozenset({stem(word.lower)})
+        draft.filters.append(Filter(words_of, "", (word.lower,), "state", span, negated, strong=state))
 
 
 RULES: tuple[tuple[str, Rule], ...] = tuple(

@@ -101,7 +101,7 @@ class SqlSpecification(Specification):
         picks: what picks an extreme or sorts: keys of ORDER BY, also of windows, and MAX and MIN.
         constants: numbers that what is shown is computed with.
         offset: where rows are skipped.
-        needed_queries: nested queries that stand for "not" or for an extreme, for which SQL has no plain form.
+        needed_queries: nested queries that stand for "not" or for an extreme: SQL has no plain form for them.
     """
 
     dialect: str = "sqlite"
@@ -613,7 +613,10 @@ class _Reader:
         if limit is not None:
             self.limits.append((depth, limit))
         for key in order.expressions if order is not None else ():
+            before = len(self.filters)
             reading = self._resolve_key(key.this, scope.aliases, scope, depth)
+            # "Nulls last", written out, excludes no row.
+            self.filters[before:] = [f for f in self.filters[before:] if f.operator != "null"]
             direction = "desc" if key.args.get("desc") else "asc"
             item = Order(frozenset(reading.words), direction, self._span(reading), limit is not None)
             self.order.append(item)
@@ -723,7 +726,7 @@ class _Reader:
         if negated:
             self.marks["negation"].append(Mark(operator or "not", span))
         if isinstance(node, (exp.Glob, exp.RegexpLike)):
-            reading.values = [(value.strip("^$*.") or value, *rest) for value, *rest in reading.values]
+            reading.values = [(v.strip("^$*.") or v, place, text) for v, place, text in reading.values]
         values = tuple(value for value, _, _ in reading.values)
         kind = "string" if any(text for _, _, text in reading.values) else "number" if values else "columns"
         kind = "null" if operator == "null" else "subquery" if reading.queries and not values else kind
@@ -895,7 +898,10 @@ class _Reader:
         order = node.args.get("order")
         for key in order.expressions if order is not None else ():
             words = {
-                w for n in _walk(key, prune=exp.Query) if isinstance(n, exp.Column) for w in name_words(n.name)
+                w
+                for n in _walk(key, prune=exp.Query)
+                if isinstance(n, exp.Column)
+                for w in name_words(n.name)
             }
             direction = "desc" if key.args.get("desc") else "asc"
             self.picks.append(Order(frozenset(words), direction, self._node_span(key), superlative=True))
@@ -1133,7 +1139,9 @@ def _pattern(node: Any) -> str:
         return ""
     if inner:
         return ""
-    return {(False, True): "prefix", (True, False): "suffix", (True, True): "contains"}.get((start, end), "equal")
+    return {(False, True): "prefix", (True, False): "suffix", (True, True): "contains"}.get(
+        (start, end), "equal"
+    )
 
 
 def _bare_sign(node: Any) -> Any:
