@@ -185,6 +185,8 @@ def _items(spec: Specification) -> Iterator[_Item]:
     if spec.limit is not None:
         yield _Item("top_k", str(spec.limit.count), spec.limit.span)
     for order in spec.order:
+        if order.superlative and order.span.of(spec.text).lower() in ("top", "bottom"):
+            continue  # the top-k above says it
         kind = "superlative" if order.superlative else "order"
         yield _Item(kind, f"{order.direction}", order.span)
     for grouping in spec.grouping[:1]:
