@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     if report is None:
         return STOPPED
+    if os.environ.get("RANK", "0") != "0":  # of several processes the first one speaks
+        return 0
     metrics = report["metrics"]
     _show(Path(output) / "predictions.jsonl", shown)
     print(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from spider_compose.errors import OptionError
+from spider_compose.errors import OptionError, choose
 from spider_compose.sql.canonical import canonical_words
 from spider_compose.sql.tree import build_tree
 from spider_compose.training.data import ExperimentData, Rows
@@ -49,6 +49,8 @@ def make_learner(settings: TrainingSettings, data: ExperimentData) -> Learner:
 
 
 def _paper_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
+    from huggingface_hub.errors import StrictDataclassError
+
     from spider_compose.models import MODELS, preset
     from spider_compose.tokenization.collator import SQLToTextCollator
     from spider_compose.tokenization.tokenizer import SQLTokenizer
@@ -56,6 +58,9 @@ def _paper_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
     tokenizer = SQLTokenizer.train(
         data.train, data.schemas, dialect=data.dialect, vocab_size=settings.vocab_size
     )
+    known = [entry.name for entry in fields(MODELS[settings.model][0])]
+    for name in settings.model_options:
+        choose(f"model_options of {settings.model!r}", name, known)
     try:
         config = preset(
             settings.model,
@@ -64,8 +69,8 @@ def _paper_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
             label_smoothing=settings.label_smoothing,
             **settings.model_options,
         )
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"`model_options` of {settings.model!r}: {error}") from None
+    except (TypeError, ValueError, StrictDataclassError) as error:
+        raise OptionError(f"`model_options` of {settings.model!r}: {error.__cause__ or error}") from None
 
     def encode(rows: Rows) -> list[dict[str, Any]]:
         return [

@@ -64,9 +64,9 @@ def run(
         say(f"{folder}: stopped as asked; the same command goes on")
         return None
     predictions = _predict(trainer, settings, learner, data)
-    if not trainer.is_world_process_zero():
-        return None
     report = _report(trainer, settings, learner, data, predictions, time.time() - started)
+    if not trainer.is_world_process_zero():
+        return report
     _save_model(settings, learner, folder / "model")
     _write(
         folder / "predictions.jsonl",

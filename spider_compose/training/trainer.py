@@ -100,6 +100,11 @@ class SQLToTextTrainer(Seq2SeqTrainer):
         # In order: predictions must stand beside their rows.
         return SequentialSampler(eval_dataset)
 
+    def evaluation_loop(self, *args: Any, **kwargs: Any) -> Any:
+        """Drop the pairs that fill up the last batch of several processes; the base class keeps them."""
+        self.gather_function = self.accelerator.gather_for_metrics
+        return super().evaluation_loop(*args, **kwargs)
+
     def prediction_step(
         self,
         model: Any,
