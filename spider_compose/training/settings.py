@@ -76,7 +76,7 @@ class TrainingSettings:
     source: str = "bundled"
     source_options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 1
-    epochs: int = 40
+    epochs: int = 30
     patience: int = 4
     batch_size: int = 64
     gradient_accumulation: int = 1
