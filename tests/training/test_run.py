@@ -227,3 +227,43 @@ def test_a_model_of_the_hub(tiny: Make, tmp_path: Path) -> None:
     assert report is not None and report["size"] is None and report["configuration"]["d_model"] == 16
     assert AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "run" / "model").num_parameters() > 0
     assert f"model:{base}" in report["signature"]
+
+
+def test_command(tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per epoch, pairs to look at, the scores and their signature; the same again says it is done."""
+    from spider_compose.training.__main__ import main
+
+    settings = write_settings(tmp_path / "s.yaml", tiny(epochs=2))
+    command = ["--config", str(settings), "--output", str(tmp_path / "run"), "--show", "2"]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "epoch 1 of 2: loss" in printed and "epoch 2 of 2: loss" in printed
+    assert printed.count("\nthe model ") == 2
+    report = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
+    assert printed.rstrip().endswith(report["signature"])
+    assert main(command) == 0 and "already finished" in capsys.readouterr().out
+    assert main([*command, "--seed", "5"]) == 2
+    assert "other settings (seed)" in capsys.readouterr().err
+
+
+def test_tensorboard(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tensorboard", reason="the extra `tracking` is not installed")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "events"))
+    report = run(tiny(epochs=2, report_to=("tensorboard",)), tmp_path / "run")
+    assert report is not None
+    events = EventAccumulator(str(next((tmp_path / "events").rglob("events*")).parent))
+    events.Reload()
+    found = [event.value for event in events.Scalars("eval/bleu")]
+    assert found == pytest.approx([entry["validation_bleu"] for entry in report["curve"]], abs=1e-3)
+
+
+def test_a_missing_tracker_is_named(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    from spider_compose.errors import MissingExtraError
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"trackio.*spider-compose\[tracking\]"):
+        run(tiny(report_to=("trackio",)), tmp_path / "run")
