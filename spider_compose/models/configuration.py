@@ -1,6 +1,7 @@
 """What all five models share in their configuration: vocabulary, decoder, copying, loss."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` here or in the five: `strict` checks the types of fields by their
+# annotations, and none of those that are strings.
 
 from typing import Any, ClassVar
 
@@ -60,6 +61,8 @@ class SQLToTextConfig(PreTrainedConfig):
                 "`tie_word_embeddings` must be False: the output layer also sees the contexts, "
                 "so its width is not that of the embeddings."
             )
+        if not self.is_encoder_decoder:
+            raise ValueError("`is_encoder_decoder` must be True: all five have an encoder and a decoder.")
         special = {self.pad_token_id, self.bos_token_id, self.eos_token_id, self.decoder_start_token_id}
         if bad := [token for token in special if token is None or not 0 <= token < self.vocab_size]:
             raise ValueError(f"special token ids must be in [0, {self.vocab_size}), but got {bad}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from transformers import GenerationMixin
+from transformers import GenerationConfig, GenerationMixin
 
 # Arguments of `forward` that describe the source.
 SOURCE_FIELDS = (
@@ -30,6 +30,22 @@ class SQLToTextGenerationMixin(GenerationMixin):
         """No: the first forward pass makes the state itself."""
         return False
 
+    def _prepare_generation_config(
+        self, generation_config: GenerationConfig | None, **kwargs: Any
+    ) -> tuple[GenerationConfig, dict[str, Any]]:
+        """A caller's `max_length` holds; transformers lets the model's own `max_new_tokens` overrule it."""
+        prepared, rest = super()._prepare_generation_config(generation_config, **kwargs)
+        asked = {**(generation_config.to_dict() if generation_config else {}), **kwargs}
+        if asked.get("max_length") is not None and asked.get("max_new_tokens") is None:
+            prepared.max_new_tokens = None
+        return prepared, rest
+
+    def prepare_inputs_for_generation(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """As ever, without the tokenizer that comes with `stop_strings`: it is nothing for `forward`."""
+        inputs: dict[str, Any] = super().prepare_inputs_for_generation(*args, **kwargs)
+        inputs.pop("tokenizer", None)
+        return inputs
+
     @staticmethod
     def _expand_inputs_for_generation(
         expand_size: int = 1,
@@ -40,6 +56,9 @@ class SQLToTextGenerationMixin(GenerationMixin):
         """Repeat rows for beams. What only the encoder reads is dropped first: it has been read by now."""
         kept = {name: value for name, value in model_kwargs.items() if name not in SOURCE_FIELDS}
         if expand_size > 1:
+            # A copy: the caller may have given the encoder's output, and go on to use it.
+            outputs = kept["encoder_outputs"]
+            kept["encoder_outputs"] = type(outputs)(**outputs)
             for holder in (kept, kept["encoder_outputs"]):
                 for name, value in holder.items():
                     if isinstance(value, torch.Tensor):

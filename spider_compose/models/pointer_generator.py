@@ -117,7 +117,7 @@ class PointerGenerator(nn.Module):
         inputs = torch.cat([hidden_states, embeddings], dim=-1)
         scores = torch.bmm(self.query(inputs), self.key(memory).transpose(1, 2)).float()
         if self.has_coverage:
-            scores = scores + self.coverage(coverage)
+            scores = scores + self.coverage(coverage).float()
         weights = torch.softmax(scores.masked_fill(copy_mask[:, None] == 0, -1e9), dim=-1)
         nothing_to_copy = ~copy_mask.bool().any(dim=-1)[:, None]
         gate = self.gate(inputs).float()[..., 0].masked_fill(nothing_to_copy, 1e4)

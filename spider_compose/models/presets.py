@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from spider_compose.errors import choose
@@ -35,13 +36,15 @@ def preset(model: str, size: str = "small", **overrides: Any) -> SQLToTextConfig
 
     Args:
         model: "bilstm", "abs", "rel", "treelstm" or "rgt".
-        size: "paper" (Ma et al. 2021) or "small" (about 1.5 million parameters).
+        size: "paper" (Ma et al. 2021) or "small" (1.5 to 2 million parameters).
         overrides: any field of the configuration, such as `vocab_size=len(tokenizer)`.
 
     Raises:
-        OptionError: there is no such model or size.
+        OptionError: there is no such model or size, or the model's configuration has no such field.
     """
     choose("model", model, MODELS)
     choose("size", size, PRESETS)
     config_class, _ = MODELS[model]
+    for name in overrides:  # transformers keeps any, and a misspelt size would change nothing
+        choose("field", name, [field.name for field in fields(config_class)])
     return config_class(**((_SMALL_BY_MODEL[model] if size == "small" else {}) | overrides))

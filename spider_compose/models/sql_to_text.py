@@ -60,6 +60,14 @@ class SQLToTextModel(SQLToTextGenerationMixin, Translation, PreTrainedModel):
         """Replace the table of pieces."""
         self.encoder.embed_tokens = value
 
+    def get_output_embeddings(self) -> nn.Module:
+        """The output layer, which `resize_token_embeddings` resizes with the table; they are not tied."""
+        return self.pointer_generator.vocabulary
+
+    def set_output_embeddings(self, new_embeddings: nn.Module) -> None:
+        """Replace the output layer."""
+        self.pointer_generator.vocabulary = new_embeddings
+
     def forward(
         self,
         input_ids: torch.Tensor | None = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import torch
 
-from spider_compose.errors import OptionError
+from spider_compose.errors import ClauseError, OptionError
 from spider_compose.sql.schema import Schema
 from spider_compose.tokenization.collator import SQLToTextCollator
 from spider_compose.tokenization.tokenizer import SQLTokenizer
@@ -28,7 +28,8 @@ class Translation:
         """The tokenizer, loaded from the folder or repository of the model when it is first asked for.
 
         Raises:
-            OptionError: the model was not loaded from anywhere and was given no tokenizer.
+            OptionError: the model was not loaded from anywhere and was given no tokenizer, or was saved
+                without one.
         """
         if self._tokenizer is None:
             name = getattr(self, "name_or_path", "")
@@ -37,7 +38,7 @@ class Translation:
                     "this model has no tokenizer: it was made from a configuration. "
                     "Set `model.tokenizer`, or load the model from where it was saved with one."
                 )
-            self._tokenizer = SQLTokenizer.from_pretrained(name)
+            self._tokenizer = _load_tokenizer(name)
         return self._tokenizer
 
     @tokenizer.setter
@@ -73,6 +74,18 @@ class Translator:
     """
 
     def __init__(self, model: SQLToTextModel, tokenizer: SQLTokenizer) -> None:
+        """Join them.
+
+        Raises:
+            OptionError: the model is none of the five, or has fewer pieces than the tokenizer.
+        """
+        if not hasattr(model.config, "source_form"):
+            raise OptionError(f"expected a model that reads SQL, but got {type(model).__name__}.")
+        if len(tokenizer) > model.config.vocab_size:
+            raise OptionError(
+                f"expected the tokenizer that the model was trained with, but got one of {len(tokenizer)} "
+                f"pieces for a model of {model.config.vocab_size}."
+            )
         self.model = model
         self.tokenizer = tokenizer
         self.collator = SQLToTextCollator(tokenizer, model.config.source_form)
@@ -87,7 +100,7 @@ class Translator:
         from transformers import AutoModelForSeq2SeqLM
 
         model = AutoModelForSeq2SeqLM.from_pretrained(name_or_path, **options)
-        return cls(model, SQLTokenizer.from_pretrained(name_or_path))
+        return cls(model, _load_tokenizer(name_or_path))
 
     @overload
     def __call__(self, sql: str, schema: Any = None, **options: Any) -> str: ...
@@ -110,21 +123,46 @@ class Translator:
             isinstance(sql, Sequence) and all(isinstance(query, str) for query in sql)
         ):
             raise OptionError(f"`sql` must be a text or a list of texts, but got {type(sql).__name__}.")
-        if batch_size < 1:
+        if not isinstance(batch_size, int) or batch_size < 1:
             raise OptionError(f"`batch_size` must be at least 1, but got {batch_size}.")
         queries = [sql] if isinstance(sql, str) else list(sql)
-        rows = [
-            self.tokenizer.encode_sql(query, schema, dialect=dialect, form=self.collator.form)
-            for query in queries
-        ]
+        rows = []
+        for number, query in enumerate(queries, 1):
+            try:
+                rows.append(
+                    self.tokenizer.encode_sql(query, schema, dialect=dialect, form=self.collator.form)
+                )
+            except ClauseError as error:
+                if isinstance(sql, str):
+                    raise
+                raise ClauseError(f"query {number} of {len(queries)}: {error}", error.position) from None
         texts: list[str] = []
-        was_training = self.model.training
+        in_training = [module for module in self.model.modules() if module.training]
         self.model.eval()
-        for start in range(0, len(rows), batch_size):
-            batch = self.collator(rows[start : start + batch_size])
-            batch = {name: tensor.to(self.model.device) for name, tensor in batch.items()}
-            found: Any = self.model.generate(**batch, **generation)
-            sequences = found if isinstance(found, torch.Tensor) else found.sequences
-            texts += [self.tokenizer.decode(ids, skip_special_tokens=True) for ids in sequences]
-        self.model.train(was_training)
+        try:
+            for start in range(0, len(rows), batch_size):
+                batch = self.collator(rows[start : start + batch_size])
+                batch = {name: tensor.to(self.model.device) for name, tensor in batch.items()}
+                found: Any = self.model.generate(**batch, **generation)
+                sequences = found if isinstance(found, torch.Tensor) else found.sequences
+                texts += [self.tokenizer.decode(ids, skip_special_tokens=True) for ids in sequences]
+        finally:
+            for module in in_training:
+                module.training = True
         return texts[0] if isinstance(sql, str) and len(texts) == 1 else texts
+
+
+def _load_tokenizer(name_or_path: str) -> SQLTokenizer:
+    """The tokenizer in a model's folder or repository.
+
+    Raises:
+        OptionError: there is none.
+    """
+    try:
+        tokenizer: SQLTokenizer = SQLTokenizer.from_pretrained(name_or_path)
+    except (OSError, ValueError) as error:
+        raise OptionError(
+            f"no tokenizer can be loaded from {str(name_or_path)!r}: save it beside the model, with "
+            "`tokenizer.save_pretrained` or `save_with_code`."
+        ) from error
+    return tokenizer

@@ -15,6 +15,8 @@ from spider_compose.sql.tree import ARITHMETIC, LEAF_TYPES, SET_LABELS, Node, Tr
 
 _ARITHMETIC = frozenset(ARITHMETIC.values())
 _PRECEDENCE = {"||": 3, "*": 2, "/": 2, "%": 2, "+": 1, "-": 1}
+# Leaves of the type of a function's name, but operands: they stay where they are.
+_CONSTANTS = frozenset(("null", "true", "false"))
 # Between LIKE's wildcards stand the words that a sentence can copy.
 _VALUE_WORD = re.compile(r"%|[^%\s]+")
 
@@ -75,7 +77,11 @@ def _print(tree: Tree, position: int, children: list[list[int]]) -> _Parts:
     """One structural node: what to write, with the positions of its children still to be printed."""
     node, own = tree.nodes[position], children[position]
     nodes = tree.nodes
-    leading = [child for child in own if nodes[child].type in ("distinct", "not", "agg")]
+    leading = [
+        child
+        for child in own
+        if nodes[child].type in ("distinct", "not", "agg") and nodes[child].label not in _CONSTANTS
+    ]
     rest: _Parts = [child for child in own if child not in leading]
     if node.type == "root":
         return _bracketed(rest) if _needs_brackets_as_query(tree, position, children) else rest
@@ -98,7 +104,8 @@ def _print(tree: Tree, position: int, children: list[list[int]]) -> _Parts:
         return _bracketed(words) if _needs_brackets(node, nodes) else words
     if node.type == "condition":
         is_query = len(rest) == 2 and nodes[own[-1]].type == "root"
-        return _print_condition(node.label, leading, rest, is_query)
+        words = _print_condition(node.label, leading, rest, is_query)
+        return _bracketed(words) if _is_operand(nodes[node.parent]) else words
     if node.label in _ARITHMETIC:
         words = _between(rest, node.label)
         return _bracketed(words) if _needs_brackets_in_sum(tree, position, children) else words
@@ -180,7 +187,12 @@ def _needs_brackets(node: Node, nodes: tuple[Node, ...]) -> bool:
     parent = nodes[node.parent]
     if parent.type == "logic":
         return parent.label == "not" or (parent.label == "and" and node.label == "or")
-    return parent.type == "condition" or (parent.label == "from" and node.label == "or")
+    return _is_operand(parent) or (parent.label == "from" and node.label == "or")
+
+
+def _is_operand(parent: Node) -> bool:
+    """Whether a truth value stands under a comparison or a sum, as in `(a > 1) + (b > 1)`."""
+    return parent.type == "condition" or (parent.type == "unit" and parent.label in _ARITHMETIC)
 
 
 def _needs_brackets_in_sum(tree: Tree, position: int, children: list[list[int]]) -> bool:

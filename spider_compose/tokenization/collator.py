@@ -18,6 +18,7 @@ IGNORED = -100
 
 _LEAF_FIELDS = ("input_ids", "copy_mask", "leaf_types", "leaf_parents")
 _STRUCTURE_FIELDS = ("structure_ids", "structure_types", "structure_parents", "structure_heights")
+_TABLE_FIELDS = ("structure_spans", "structure_relations", "leaf_ancestors")
 
 
 @dataclass
@@ -48,9 +49,12 @@ class SQLToTextCollator:
         fields = (
             ("input_ids", "copy_mask") if self.form == "sequence" else (*_LEAF_FIELDS, *_STRUCTURE_FIELDS)
         )
-        if missing := [name for name in fields if name not in rows[0]]:
+        tables = _TABLE_FIELDS if self.form == "tree" else ()
+        labels = ("labels",) if "labels" in rows[0] else ()
+        needed = (*fields, *tables, *labels)
+        if missing := [name for name in needed if any(name not in row for row in rows)]:
             raise OptionError(
-                f"rows of form {self.form!r} need {list(fields)}, but lack {missing}. "
+                f"rows of form {self.form!r} need {list(needed)}, but lack {missing}. "
                 f"Make them with SQLTokenizer.encode_pair(..., form={self.form!r})."
             )
         padding = {"input_ids": self.tokenizer.pad_token_id}

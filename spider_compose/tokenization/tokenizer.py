@@ -9,16 +9,17 @@ ids.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from spider_compose.errors import OptionError, choose
+from spider_compose.errors import ClauseError, OptionError, choose
 from spider_compose.sql.canonical import canonical_words, leaf_words
 from spider_compose.sql.schema import Schema
 from spider_compose.sql.tree import LEAF_TYPES, STRUCTURE_LABELS, STRUCTURE_TYPES, Node, Tree, build_tree
@@ -47,8 +48,13 @@ NUM_TYPES = len(TYPE_IDS) + 1
 STRUCTURE_VOCAB_SIZE = len(STRUCTURE_LABELS) + 1
 
 _CACHED_WORDS = 100_000
+# Surrogates, which JSON may hold one by one; they have no bytes.
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 Features = dict[str, npt.NDArray[Any]]
+
+# Not in the tokenizers: what they hold is the fingerprint of a dataset that they encode.
+_known_words: WeakKeyDictionary[Any, dict[str, list[int]]] = WeakKeyDictionary()
 
 
 class SQLTokenizer(PreTrainedTokenizerFast):
@@ -69,18 +75,18 @@ class SQLTokenizer(PreTrainedTokenizerFast):
 
     @property
     def max_source_length(self) -> int:
-        """Pieces of a source at most."""
-        return int(self.init_kwargs.get("max_source_length", DEFAULT_MAX_SOURCE_LENGTH))
+        """Pieces of a source at most.
 
-    @cached_property
+        Raises:
+            OptionError: it was set to less than 1.
+        """
+        return _checked_length(self.init_kwargs.get("max_source_length", DEFAULT_MAX_SOURCE_LENGTH))
+
+    @property
     def structure_ids(self) -> dict[str, int]:
         """Ids of the labels of structural nodes, from 1; 0 is padding."""
         labels = self.init_kwargs.get("structure_labels", STRUCTURE_LABELS)
         return {label: position for position, label in enumerate(labels, 1)}
-
-    @cached_property
-    def _pieces(self) -> dict[str, list[int]]:
-        return {}
 
     @classmethod
     def train(
@@ -100,15 +106,14 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             max_source_length: as in the class.
 
         Raises:
-            OptionError: `vocab_size` cannot hold the special pieces and all bytes.
+            OptionError: `vocab_size` cannot hold the special pieces and all bytes, or a row lacks a text.
             ClauseError: a query does not parse.
         """
         if vocab_size < 256 + 3:
             raise OptionError(
                 f"`vocab_size` must be at least 259 (3 special pieces and 256 bytes), but got {vocab_size}."
             )
-        if max_source_length < 1:
-            raise OptionError(f"`max_source_length` must be at least 1, but got {max_source_length}.")
+        max_source_length = _checked_length(max_source_length)
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         tokenizer.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])
@@ -130,20 +135,37 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             clean_up_tokenization_spaces=False,
             max_source_length=max_source_length,
             structure_labels=list(STRUCTURE_LABELS),
+            split_special_tokens=True,  # as `_encode` does
         )
 
     def pieces(self, word: str) -> list[int]:
         """Ids of one word's pieces, as the word stands after a space; a known word is looked up."""
-        found = self._pieces.get(word)
+        known = _known_words.setdefault(self, {})
+        found = known.get(word)
         if found is None:
-            found = self._tokenizer.encode(word, add_special_tokens=False).ids
-            if len(self._pieces) < _CACHED_WORDS:
-                self._pieces[word] = found
+            found = self._encode(word)
+            if len(known) < _CACHED_WORDS:
+                known[word] = found
         return found
 
+    def _encode(self, text: str) -> list[int]:
+        # `</s>` in a value or a question is a text like any other, and not the end mark.
+        self._tokenizer.encode_special_tokens = True
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _add_tokens(self, *args: Any, **kwargs: Any) -> int:
+        _known_words.pop(self, None)
+        added: int = super()._add_tokens(*args, **kwargs)
+        return added
+
     def encode_question(self, question: str) -> list[int]:
-        """Ids of a question, the target, with the end mark."""
-        return [*self._tokenizer.encode(question, add_special_tokens=False).ids, self.eos_token_id]
+        """Ids of a question, the target, with the end mark.
+
+        Raises:
+            OptionError: `question` is no text.
+        """
+        return [*self._encode(_text(question, "`question`")), self.eos_token_id]
 
     def encode_sql(
         self, sql: str, schema: Schema | None = None, *, dialect: str = "sqlite", form: str = "sequence"
@@ -165,7 +187,7 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             OptionError: `form`, `dialect` or `schema` is not what it must be.
         """
         choose("form", form, FORMS)
-        tree = build_tree(sql, schema, dialect)
+        tree = build_tree(_text(sql, "`sql`"), schema, dialect)
         return self._sequence(tree) if form == "sequence" else self._tree(tree, schema)
 
     def encode_pair(
@@ -236,13 +258,14 @@ class SQLTokenizer(PreTrainedTokenizerFast):
         pieces, copyable, types, leaf_parents = (np.array(column) for column in zip(*leaves, strict=True))
         ends, last_leaves, heights = _extents(parents, leaf_parents.tolist(), len(leaves))
         spans = np.array([first_leaves, last_leaves]).T
+        labels = self.structure_ids
         relations = depth_relations(np.array(depths), np.array(ends)) * np.int8(NUM_DATABASE_RELATIONS)
         return {
             "input_ids": pieces,
             "copy_mask": copyable.astype(np.int8),
             "leaf_types": types.astype(np.int8),
             "leaf_parents": leaf_parents.astype(np.int16),
-            "structure_ids": np.array([self.structure_ids[node.label] for node in structures], np.int16),
+            "structure_ids": np.array([labels[node.label] for node in structures], np.int16),
             "structure_types": np.array([TYPE_IDS[node.type] for node in structures], np.int8),
             "structure_parents": np.array(parents, np.int16),
             "structure_heights": np.array(heights, np.int16),
@@ -255,10 +278,33 @@ class SQLTokenizer(PreTrainedTokenizerFast):
 def _training_texts(
     pairs: Iterable[Mapping[str, Any]], schemas: Mapping[str, Schema], dialect: str
 ) -> Iterator[str]:
-    for pair in pairs:
-        tree = build_tree(pair["query"], schemas.get(pair.get("db_id", "")), dialect)
+    for row, pair in enumerate(pairs):
+        query, question = (_text(pair.get(name), f"row {row}: `{name}`") for name in ("query", "question"))
+        try:
+            tree = build_tree(query, schemas.get(pair.get("db_id", "")), dialect)
+        except ClauseError as error:
+            raise ClauseError(f"row {row}: {error}", error.position) from None
         yield " ".join(word.text for word in canonical_words(tree))
-        yield pair["question"]
+        yield question
+
+
+def _checked_length(max_source_length: int) -> int:
+    if max_source_length < 1:
+        raise OptionError(f"`max_source_length` must be at least 1, but got {max_source_length}.")
+    return int(max_source_length)
+
+
+def _text(value: Any, name: str) -> str:
+    """The value, if it is a text that has bytes.
+
+    Raises:
+        OptionError: it is none.
+    """
+    if not isinstance(value, str):
+        raise OptionError(f"{name} must be a text, but got {value!r:.80}.")
+    if half := _HALF_CHARACTER.search(value):
+        raise OptionError(f"{name} must be Unicode text, but has {half[0]!r} at character {half.start()}.")
+    return value
 
 
 def _extents(

@@ -233,3 +233,46 @@ def test_continues_a_prefix(make_lively_model: Make, make_batch: Make) -> None:
     whole = model.generate(**batch, max_new_tokens=STEPS)
     rest = model.generate(**batch, decoder_input_ids=whole[:, :4], max_new_tokens=STEPS - 3)
     assert [trimmed(model, ids) for ids in rest] == [trimmed(model, ids) for ids in whole]
+
+
+@torch.no_grad()
+def test_lengths_that_a_caller_asks_for(make_model: Make, make_batch: Make) -> None:
+    """`max_length` counts the start mark; it holds against the model's own `max_new_tokens`."""
+    from transformers import GenerationConfig
+
+    model = make_model("bilstm")
+    model.pointer_generator.vocabulary.bias[model.config.eos_token_id] -= 1e3  # never ends by itself
+    batch = make_batch(model, ROWS, labels=False)
+    for asked, length in [
+        ({"max_length": 5}, 5),
+        ({"max_length": 5, "num_beams": 2}, 5),
+        ({"generation_config": GenerationConfig(max_length=5)}, 5),
+        ({"max_new_tokens": 5}, 6),
+        ({"generation_config": GenerationConfig(max_new_tokens=5)}, 6),
+        ({"max_new_tokens": 5, "max_length": 8}, 6),
+        ({}, 101),
+    ]:
+        assert model.generate(**batch, **asked).shape[1] == length, asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+@torch.no_grad()
+def test_encoding_once_for_several_searches(name: str, make_lively_model: Make, make_batch: Make) -> None:
+    """An encoder's output that the caller gives is read, and stays as it was."""
+    model = make_lively_model(name)
+    batch = make_batch(model, ROWS, labels=False)
+    encoded = model.encoder(**batch)
+    expected = model.generate(**batch, num_beams=3, max_new_tokens=STEPS)
+    for _ in range(2):
+        found = model.generate(encoder_outputs=encoded, num_beams=3, max_new_tokens=STEPS)
+        assert torch.equal(found, expected)
+
+
+@torch.no_grad()
+def test_stop_strings(make_lively_model: Make, make_batch: Make, tokenizer: Any) -> None:
+    model = make_lively_model("treelstm")
+    batch = make_batch(model, [0], labels=False)
+    whole = model.generate(**batch, max_new_tokens=STEPS)[0]
+    word = tokenizer.decode(whole[2:3]).strip()
+    stopped = model.generate(**batch, max_new_tokens=STEPS, stop_strings=[word], tokenizer=tokenizer)[0]
+    assert len(stopped) < len(whole) and torch.equal(stopped, whole[: len(stopped)])

@@ -93,6 +93,22 @@ def test_coverage_is_the_attention_so_far(input_feeding: bool, make_model: Make,
         assert torch.allclose(seen[0][:, step], attention[:, :step].sum(1), atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_of_any_precision(name: str, dtype: torch.dtype, make_model: Make, make_batch: Make) -> None:
+    """Distributions stay in single precision, sum to 1, and train."""
+    model = make_model(name)
+    batch = make_batch(model, slice(0, 4))
+    expected = model(**batch).loss
+    model.to(dtype)
+    output = model(**batch)
+    assert output.logits.dtype is torch.float32
+    assert torch.allclose(output.logits.exp().sum(-1), torch.ones(output.logits.shape[:2]), atol=1e-3)
+    assert torch.allclose(output.loss, expected, rtol=0.02)
+    model.train()(**batch).loss.backward()
+    assert all(torch.isfinite(value.grad).all() for value in model.parameters() if value.grad is not None)
+
+
 def test_without_copying(make_model: Make, make_batch: Make) -> None:
     model = make_model("rel", copying=False, coverage=False)
     output = model(**make_batch(model), output_attentions=True)

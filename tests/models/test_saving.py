@@ -134,6 +134,24 @@ def test_saved_code_is_whole(make_model: Make, tokenizer: SQLTokenizer, tmp_path
                 assert not words[1].startswith(".") or words[1][1:] in files
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_other_vocabulary_size(name: str, make_model: Make, make_batch: Make, tmp_path: Path) -> None:
+    """Table and output layer are resized together; what was known keeps its scores; the model is saved."""
+    model = make_model(name)
+    batch = make_batch(model, slice(0, 3))
+    before = model.pointer_generator.vocabulary(torch.ones(1, 48))
+    size = model.config.vocab_size
+    model.resize_token_embeddings(size + 80)
+    logits = model(**batch).logits
+    assert logits.shape[-1] == model.config.vocab_size == size + 80
+    assert torch.equal(model.pointer_generator.vocabulary(torch.ones(1, 48))[:, :size], before)
+    batch["labels"][batch["labels"] >= 0] = size + 70  # a new piece can be a target, and an input
+    model.train()(**batch).loss.backward()
+    model.save_pretrained(tmp_path)
+    loaded = MODELS[name][1].from_pretrained(tmp_path)
+    assert torch.allclose(loaded(**batch).logits, model.eval()(**batch).logits, atol=1e-5)
+
+
 def test_saving_over_a_file(make_model: Make, tokenizer: SQLTokenizer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="is a file"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,13 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("transformers", reason="the extra `models` is not installed")
 
+import torch
+from transformers import PreTrainedConfig
+
 from spider_compose.errors import ClauseError, OptionError, SourceError
 from spider_compose.models import Translator
 from spider_compose.sql.schema import Schema
+from spider_compose.tokenization.tokenizer import SQLTokenizer
 
 Make = Callable[..., Any]
 
@@ -61,6 +66,17 @@ def test_mode_is_kept(model: Any) -> None:
     assert model.training
 
 
+def test_mode_is_kept_when_it_fails(model: Any) -> None:
+    """Also of a model of which a part is frozen in evaluation mode."""
+    model.train()
+    model.encoder.eval()
+    modes = [module.training for module in model.modules()]
+    model.translate("SELECT nm FROM sgr")
+    with pytest.raises(ValueError, match="no_such_option"):
+        model.translate("SELECT nm FROM sgr", no_such_option=1)
+    assert [module.training for module in model.modules()] == modes
+
+
 def test_long_input(model: Any) -> None:
     """10,000 tokens: cut with a warning; beyond the parser's limit refused."""
     assert isinstance(
@@ -80,6 +96,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"sql": "SELECT 1", "schema": {"db_id": "music"}}, SourceError, "music"),
     ({"sql": "SELECT 1", "dialect": "sqlit"}, OptionError, "sqlite"),
     ({"sql": "SELECT 1", "batch_size": 0}, OptionError, "batch_size"),
+    ({"sql": "SELECT 1", "batch_size": 1.5}, OptionError, "batch_size"),
+    ({"sql": "SELECT '\ud83d'"}, OptionError, "Unicode text"),
+    ({"sql": ["SELECT 1", "Who sings?"]}, ClauseError, "query 2 of 2: expected one query"),
 ]
 
 
@@ -96,3 +115,26 @@ def test_translator(model: Any, tokenizer: Any) -> None:
 def test_no_tokenizer(make_model: Make) -> None:
     with pytest.raises(OptionError, match=r"`model\.tokenizer`"):
         make_model("abs").translate("SELECT 1")
+
+
+def test_a_folder_without_tokenizer(model: Any, tmp_path: Path) -> None:
+    model.save_pretrained(tmp_path)
+    with pytest.raises(OptionError, match="no tokenizer can be loaded"):
+        Translator.from_pretrained(str(tmp_path))
+    with pytest.raises(OptionError, match="no tokenizer can be loaded"):
+        type(model).from_pretrained(tmp_path).translate("SELECT 1")
+
+
+def test_a_tokenizer_of_another_model(model: Any) -> None:
+    pairs = [{"query": "SELECT 1", "question": f"number {i} {i * 7919}?"} for i in range(200)]
+    other = SQLTokenizer.train(pairs, vocab_size=model.config.vocab_size + 40)
+    assert len(other) > model.config.vocab_size
+    with pytest.raises(OptionError, match="tokenizer that the model was trained with"):
+        Translator(model, other)
+
+
+def test_a_model_of_another_kind(tokenizer: Any) -> None:
+    other: Any = torch.nn.Linear(1, 1)
+    other.config = PreTrainedConfig()
+    with pytest.raises(OptionError, match="reads SQL, but got Linear"):
+        Translator(other, tokenizer)

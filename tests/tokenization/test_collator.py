@@ -69,3 +69,12 @@ def test_bad_rows() -> None:
         SQLToTextCollator(TOKENIZER, "tree")(rows("sequence"))
     with pytest.raises(OptionError, match="form"):
         SQLToTextCollator(TOKENIZER, "trees")
+
+
+@pytest.mark.parametrize("lacking", ["labels", "copy_mask", "structure_spans", "leaf_ancestors"])
+def test_a_row_that_lacks_a_field(lacking: str) -> None:
+    """Any row, not just the first."""
+    one, other = rows("tree")
+    del other[lacking]
+    with pytest.raises(OptionError, match=rf"lack \['{lacking}'\]"):
+        SQLToTextCollator(TOKENIZER, "tree")([one, other])

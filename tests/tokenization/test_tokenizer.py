@@ -40,6 +40,36 @@ def test_special_pieces() -> None:
     assert TOKENIZER.encode_question("How many?")[-1] == TOKENIZER.eos_token_id
 
 
+@pytest.mark.parametrize("mark", ["<pad>", "<s>", "</s>"])
+def test_marks_in_a_text_are_text(mark: str, tmp_path: Path) -> None:
+    """`<s>` is HTML too: it comes back, is copied like any value, and ends or pads nothing."""
+    TOKENIZER.save_pretrained(tmp_path)
+    text = f"Which page has {mark} in it?"
+    for tokenizer in (TOKENIZER, SQLTokenizer.from_pretrained(tmp_path)):
+        assert tokenizer.decode(tokenizer.encode_question(text), skip_special_tokens=True) == text
+        assert tokenizer(text).input_ids == tokenizer.encode_question(text)
+        for form in ("sequence", "tree"):
+            ids = tokenizer.encode_sql(f"WHERE tag = '{mark}'", form=form)["input_ids"]
+            assert min(ids) > 2
+
+
+def test_use_leaves_no_trace() -> None:
+    """What a tokenizer has read is not in its fingerprint: `datasets.map` finds its results again."""
+    hasher = pytest.importorskip("datasets.fingerprint").Hasher
+    tokenizer = SQLTokenizer.train(PAIRS, vocab_size=340)
+    before = hasher.hash(tokenizer)
+    for form in ("sequence", "tree"):
+        tokenizer.encode_pair("SELECT count(*) FROM unseen", "How many?", form=form)
+    assert hasher.hash(tokenizer) == before
+
+
+def test_added_pieces_hold_at_once() -> None:
+    tokenizer = SQLTokenizer.train(PAIRS, vocab_size=340)
+    tokenizer.pieces("Ljubljana")
+    tokenizer.add_tokens(["Ljubljana"])
+    assert tokenizer.pieces("Ljubljana") == [len(tokenizer) - 1]
+
+
 def test_save_and_load(tmp_path: Path) -> None:
     TOKENIZER.save_pretrained(tmp_path)
     loaded = SQLTokenizer.from_pretrained(tmp_path)
@@ -116,6 +146,9 @@ BAD = [
     ({"sql": "SELECT 1", "form": "graph"}, OptionError, "form"),
     ({"sql": "SELECT 1", "dialect": "postgre"}, OptionError, "postgres"),
     ({"sql": "SELECT 1", "schema": "concert_singer"}, OptionError, "Schema"),
+    ({"sql": None}, OptionError, "`sql` must be a text, but got None"),
+    ({"sql": b"SELECT 1"}, OptionError, "must be a text"),
+    ({"sql": "SELECT '\ud83d'"}, OptionError, "Unicode text.*character 8"),
 ]
 
 
@@ -125,11 +158,38 @@ def test_bad_input(arguments: dict[str, Any], error: type[Exception], says: str)
         TOKENIZER.encode_sql(**arguments)
 
 
+@pytest.mark.parametrize("question", [None, 3, "half a \ude00 smile"])
+def test_bad_questions(question: Any) -> None:
+    with pytest.raises(OptionError, match="`question` must be"):
+        TOKENIZER.encode_question(question)
+
+
+BAD_ROWS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"query": "SELECT 1"}, OptionError, "row 2: `question` must be a text, but got None"),
+    ({"question": "One?"}, OptionError, "row 2: `query`"),
+    ({"query": "SELECT 1", "question": "\ud83d"}, OptionError, "row 2: `question` must be Unicode"),
+    ({"query": "SELECT FROM", "question": "One?"}, ClauseError, "row 2: "),
+]
+
+
+@pytest.mark.parametrize(("row", "error", "says"), BAD_ROWS, ids=[case[2] for case in BAD_ROWS])
+def test_bad_training_rows(row: dict[str, Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        SQLTokenizer.train([*PAIRS, row])
+
+
 def test_bad_training_options() -> None:
     with pytest.raises(OptionError, match="259"):
         SQLTokenizer.train(PAIRS, vocab_size=100)
     with pytest.raises(OptionError, match="max_source_length"):
         SQLTokenizer.train(PAIRS, max_source_length=0)
+
+
+def test_bad_length_when_loading(tmp_path: Path) -> None:
+    TOKENIZER.save_pretrained(tmp_path)
+    tokenizer = SQLTokenizer.from_pretrained(tmp_path, max_source_length=0)
+    with pytest.raises(OptionError, match="max_source_length"):
+        tokenizer.encode_sql("SELECT 1", form="tree")
 
 
 @pytest.mark.slow

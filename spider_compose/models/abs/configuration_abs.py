@@ -1,7 +1,5 @@
 """Configuration of the ABS model."""
 
-from __future__ import annotations
-
 from huggingface_hub.dataclasses import strict
 
 from spider_compose.models.configuration import SQLToTextConfig, check_heads, check_layers

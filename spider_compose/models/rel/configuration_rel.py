@@ -1,7 +1,5 @@
 """Configuration of the REL model: ABS with relative positions instead of absolute ones."""
 
-from __future__ import annotations
-
 from huggingface_hub.dataclasses import strict
 
 from spider_compose.models.configuration import SQLToTextConfig, check_heads, check_layers

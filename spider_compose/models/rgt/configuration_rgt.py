@@ -1,7 +1,5 @@
 """Configuration of the RGT model."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from huggingface_hub.dataclasses import strict
