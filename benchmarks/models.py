@@ -7,11 +7,9 @@
     treelstm        the forest of a batch against one node at a time
     relations       RGT's tables and gathers against a vector per pair, at 16, 60 and 120 leaves
     throughput      target pieces per CPU second of a whole training step: the five, BART and T5 from scratch
-    at the same
-                    width and depth, OpenNMT-py's LSTM where an interpreter with it is named
-    epoch           CPU seconds per epoch of 7,000 rows at the paper's sizes, beside the first
-    implementation's vocabulary      which target words a vocabulary of words with extended ids cannot reach,
-    and pieces can
+                    at the same width and depth, OpenNMT-py's LSTM where an interpreter with it is named
+    epoch           CPU seconds per epoch of 7,000 rows at the paper's sizes, beside the first implementation's
+    vocabulary      which target words a vocabulary of words with extended ids cannot reach, and pieces can
 
 Times are CPU seconds of one thread, models take turns in rounds, and the best round counts: another program
 on the machine then disturbs little. FOLDER holds Spider as on the Hub (`tables.json` and the two Parquet
@@ -181,7 +179,7 @@ class NodeByNode(TreeLSTMEncoder):
 
 
 def treelstm(corpus: Corpus, options: argparse.Namespace) -> None:
-    config = preset("treelstm", "small", vocab_size=len(corpus.tokenizer))
+    config = sized("treelstm", len(corpus.tokenizer))
     batches = corpus.batches("tree", BATCH_SIZE)
     batch = batches[len(batches) // 2]
     models = {}
@@ -287,6 +285,14 @@ def relations(corpus: Corpus, options: argparse.Namespace) -> None:
         )
 
 
+def sized(name: str, vocab_size: int, **fields: Any) -> Any:
+    """The configuration of one of the five at the width of its peers."""
+    widths = dict.fromkeys(("embedding_size", "hidden_size", "decoder_hidden_size"), WIDTH)
+    if name in ("abs", "rel", "rgt"):
+        widths["intermediate_size"] = 4 * WIDTH
+    return preset(name, "small", **{"vocab_size": vocab_size, **widths, **fields})
+
+
 def peers(vocab_size: int) -> dict[str, nn.Module]:
     """BART and T5 from scratch: two layers a side, with the widths and heads of the `small` presets."""
     from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
@@ -312,7 +318,7 @@ def throughput(corpus: Corpus, options: argparse.Namespace) -> None:
     models: dict[str, tuple[str, nn.Module]] = {}
     for name, (_, model_class) in MODELS.items():
         torch.manual_seed(0)
-        config = preset(name, "small", vocab_size=size)
+        config = sized(name, size)
         models[name] = (config.source_form, model_class(config))
     torch.manual_seed(0)
     # As the paper has it; then with the parts of OpenNMT-py: half the width per direction, no copying.
@@ -322,7 +328,7 @@ def throughput(corpus: Corpus, options: argparse.Namespace) -> None:
         "bilstm like OpenNMT-py": like,
         "  with input feeding": {**like, "input_feeding": True},
     }.items():
-        config = preset("bilstm", "small", vocab_size=size, **fields)
+        config = sized("bilstm", size, **fields)
         models[name] = ("sequence", MODELS["bilstm"][1](config))
     models |= {name: ("sequence", model) for name, model in peers(size).items()}
 
