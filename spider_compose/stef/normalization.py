@@ -95,17 +95,20 @@ def meets(one: str, other: str) -> bool:
     if one == other or other in _SYNONYMS_OF.get(one, ()):
         return True
     short, long = (one, other) if len(one) <= len(other) else (other, one)
-    if short[0:1] != long[0:1] and not long.endswith(short):
+    size = len(short)
+    if size < 3:
         return False
-    if opposed(one, other):
-        return False
-    if len(short) >= 3 and long.startswith(short):
-        return True
-    if len(short) >= 4 and len(short) * 4 >= len(long) * 3 and long[:4] == short[:4] and not short.isdigit():
-        return True  # "national", "nationality"; "million", "millions"
-    if len(short) >= 4 and long.endswith(short):
-        return True  # "birthdate", "date"
-    return len(short) >= 3 and not short.isdigit() and short[0] == long[0] and _is_abbreviation(short, long)
+    if short[0] != long[0]:
+        alike = size >= 4 and long.endswith(short)  # "birthdate", "date"
+    else:
+        alike = (
+            long.startswith(short)
+            # "national", "nationality"; "million", "millions"
+            or (size >= 4 and size * 4 >= len(long) * 3 and long[:4] == short[:4] and not short.isdigit())
+            or (size >= 4 and long.endswith(short))
+            or _is_abbreviation(short, long)
+        )
+    return alike and not opposed(one, other)
 
 
 # Words of a state and of its opposite; those that a prefix turns round need no entry.
@@ -137,15 +140,21 @@ def opposed(one: str, other: str) -> bool:
     )
 
 
+@lru_cache(maxsize=8192)
+def _ends(word: str) -> str:
+    """The last two consonants after the first letter: an abbreviation ends with one of them."""
+    return re.sub(r"[aeiouy]", "", word[1:])[-2:]
+
+
 def _is_abbreviation(short: str, long: str) -> bool:
     """Whether `short` drops vowels (and double letters) of `long`: "mgr" of "manager", "cnt" of "count"."""
-    consonants = re.sub(r"[aeiouy]", "", long[1:])
+    if short.isdigit() or not _VOWELS.isdisjoint(short[1:]) or short[-1] not in _ends(long):
+        return False
     rest = iter(long[1:])
-    return (
-        all(c in rest for c in short[1:])
-        and not re.search(r"[aeiou]", short[1:])
-        and short[-1] in consonants[-2:]
-    )
+    return all(c in rest for c in short[1:])
+
+
+_VOWELS = frozenset("aeiou")
 
 
 @lru_cache(maxsize=8192)

@@ -684,19 +684,22 @@ def percentage(pair: Pair) -> Iterator[Finding]:
 def literal_case(pair: Pair) -> Iterator[Finding]:
     """A value written in other case than the question writes it: equality may depend on it."""
     text = pair.question.text
+    lowered = text.lower()
     for item in pair.sql.filters:
         if item.kind != "string" or item.operator not in ("=", "in"):
             continue
+        values = frozenset(item.values)
         for value, span in pair.sql.literals:
+            if value not in values:
+                continue
             raw = span.of(pair.sql.text).strip("'\"")
             if (
-                value in item.values
-                and raw not in text
-                and raw.lower() in text.lower()
+                raw not in text
+                and raw.lower() in lowered
                 and raw.upper() != raw.lower()
                 and "lower" not in item.span.of(pair.sql.text).lower()
             ):
-                place = text.lower().index(raw.lower())
+                place = lowered.index(raw.lower())
                 yield Finding(
                     "literal_case",
                     f"the question writes {text[place : place + len(raw)]!r}",
