@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from spider_compose.stef.matching import ValueIndex, WordIndex
-from spider_compose.stef.normalization import is_number, meets, opposed, stem, values_meet
+from spider_compose.stef.normalization import TURNS, is_number, meets, opposed, stem, values_meet
 from spider_compose.stef.rules import ApplicationRules
 from spider_compose.stef.specification.items import Definition, Filter, Span, Specification
 from spider_compose.stef.specification.sql import SqlSpecification
@@ -104,6 +104,10 @@ class Pair:
         """Where the question speaks of any of these stems."""
         return next((span for word in sorted(words) if (span := self.asked(word)) is not None), None)
 
+    def asked_contrary(self, words: Iterable[str]) -> bool:
+        """Whether the question speaks of the contrary of any of these stems: "unplanned" of `planned`."""
+        return any(f"{turn}{word}" in self.question.words for word in words for turn in TURNS)
+
     @cached_property
     def _names(self) -> dict[str, Span | None]:
         return {}
@@ -167,11 +171,12 @@ class Pair:
         """The numbers in the dates and numbers that the question gives."""
         kinds = ("date", "number")
         return frozenset(
-            n
+            written
             for f in self.question.filters
             if f.kind in kinds
             for v in f.values
             for n in re.findall(r"\d+", v)
+            for written in {n, n.lstrip("0")}  # May is 05 and 5
         )
 
     @cached_property
@@ -242,6 +247,7 @@ def align_filters(pair: Pair) -> FilterAlignment:
             *_bounds(pair, wanted),
             *_place(pair, wanted),
             *_side(pair, wanted),
+            *_ago(pair, wanted),
         ]
         if not any(finding.rule in CONTRADICTIONS for finding in against):
             matches.append(Match("filter", wanted.span, answer))
@@ -250,6 +256,7 @@ def align_filters(pair: Pair) -> FilterAlignment:
         found, lost = _definition_values(pair, definition)
         matches += found
         missing += lost
+    missing += _averages(pair)
     missing += _negation(pair)
     extras, benign = _extras(pair)
     return FilterAlignment(
@@ -314,6 +321,8 @@ def _answer(pair: Pair, wanted: Filter) -> Span | None:
     if wanted.operator == "between" and any(spans):
         return next(s for s in spans if s)  # `_bounds` looks at the other
     if wanted.kind == "relative":
+        if (ago := _AGO.search(sql.text)) is not None:
+            return Span(*ago.span())
         return next(
             (
                 f.span
@@ -591,6 +600,59 @@ def _sign(item: Filter) -> str:
     return _COMPLEMENT.get(item.operator, item.operator) if item.negated else item.operator
 
 
+_AVERAGE = re.compile(
+    r"\b(?:(?:more|greater|higher|larger|bigger|longer|older|taller|heavier|later|better|faster|(?P<less>less|"
+    r"fewer|lower|smaller|shorter|younger|lighter|earlier|slower|cheaper))\s+than|over|above|exceed\w*|"
+    r"(?P<below>below|under))\s+(?:the\s+|its\s+|their\s+)?(?:overall\s+)?(?:average|mean)\b",
+    re.I,
+)
+
+
+def _averages(pair: Pair) -> Iterator[Finding]:
+    """More than the average, compared the other way round."""
+    asked = _AVERAGE.search(pair.question.text)
+    if asked is None or pair.question.negations:
+        return
+    sign = "<" if asked["less"] or asked["below"] else ">"
+    text = pair.sql.text
+    # The column stands first; `(SELECT AVG ...) < x` is written rarely and is left alone.
+    held = [
+        f
+        for f in pair.sql.filters
+        if f.kind == "subquery"
+        and f.operator in _OPPOSITE
+        and re.search(r"[<>]=?\s*\(\s*select\s+avg\b", f.span.of(text), re.I)
+    ]
+    if held and all(_sign(f)[0] != sign for f in held):
+        message = f"{asked[0]!r} asks for {sign}, the query has {_sign(held[0])}"
+        yield Finding("operator_differs", message, Span(*asked.span()), held[0].span)
+
+
+_AGO = re.compile(
+    r"(?P<sign>[<>])=?[\s(]*(?:(?:current_(?:date|timestamp)(?:\(\))?|now\(\)|sysdate|getdate\(\)|curdate\(\))"
+    r"\s*-|(?:date|datetime)\(\s*'now'\s*,\s*'-|(?:date|datetime|timestamp)_sub\(|dateadd\(\s*\w+\s*,\s*-)",
+    re.I,
+)
+
+
+def _ago(pair: Pair, wanted: Filter) -> Iterator[Finding]:
+    """The last 30 days, as what lies before them."""
+    if wanted.kind != "relative" or pair.question.negations or wanted.values[0].split()[0] not in _LAST:
+        return
+    found = list(_AGO.finditer(pair.sql.text))
+    if found and all(match["sign"] == "<" for match in found):
+        shown = wanted.span.of(pair.question.text)
+        yield Finding(
+            "operator_differs",
+            f"{shown!r} is turned round by {found[0][0]!r}",
+            wanted.span,
+            Span(*found[0].span()),
+        )
+
+
+_LAST = frozenset(("last", "past", "previous"))
+
+
 def _definition_values(pair: Pair, definition: Definition) -> tuple[list[Match], list[Finding]]:
     found, lost = [], []
     for value in definition.values:
@@ -672,7 +734,7 @@ def _supported(pair: Pair, item: Filter) -> bool:
         )
     if not item.values:
         return True  # joins, sub-queries and comparisons of columns
-    column = pair.asked_words(item.words) is not None
+    column = pair.asked_words(item.words) is not None or pair.asked_contrary(item.words)
     if item.operator == "=" and not column and item.kind == "number" and set(item.values) <= {"0", "1"}:
         return False  # a flag nobody spoke of, as in is_deleted = 0
     return all(pair.value_asked(value, column) for value in item.values)

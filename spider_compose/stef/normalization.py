@@ -122,7 +122,7 @@ _OPPOSITES = {
         "buy/sell indoor/outdoor internal/external"
     ).split()
 }
-_TURNS = ("in", "un", "non", "dis", "im", "ir", "il", "not")
+TURNS = ("in", "un", "non", "dis", "im", "ir", "il", "not")
 
 
 @lru_cache(maxsize=8192)
@@ -136,7 +136,7 @@ def opposed(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return len(short) >= 4 and any(
-        long in (turn + short, f"{turn}-{short}", f"{turn} {short}") for turn in _TURNS
+        long in (turn + short, f"{turn}-{short}", f"{turn} {short}") for turn in TURNS
     )
 
 
@@ -218,7 +218,8 @@ SUPERLATIVES: dict[str, str | None] = {
     "newest": "desc", "longest": "desc", "tallest": "desc", "heaviest": "desc", "best": None, "top": "desc",
     "maximum": "desc", "max": "desc", "richest": "desc", "strongest": "desc", "last": "desc",
     "recent": "desc",
-    "least": "asc", "fewest": "asc", "lowest": "asc", "smallest": "asc", "earliest": "asc", "shortest": "asc",
+    "least": "asc", "fewest": "asc", "lowest": "asc", "smallest": "asc", "earliest": "asc", "soonest": "asc",
+    "shortest": "asc",
     "cheapest": "asc", "lightest": "asc", "minimum": "asc", "min": "asc", "poorest": "asc", "rarest": "asc",
     "youngest": None, "oldest": None, "fastest": None, "slowest": None, "worst": None, "first": "asc",
 }  # fmt: skip

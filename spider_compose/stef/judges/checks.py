@@ -853,7 +853,7 @@ def column_unasked(pair: Pair) -> Iterator[Finding]:
     for item in pair.sql.filters:
         if not item.words or item.kind not in ("string", "number", "null") or given & set(item.values):
             continue  # a value that the question gives needs no name beside it
-        if pair.asked_words(item.words) is None:
+        if pair.asked_words(item.words) is None and not pair.asked_contrary(item.words):
             shown = item.span.of(pair.sql.text)
             yield Finding(
                 "column_unasked",

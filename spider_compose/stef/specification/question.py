@@ -425,9 +425,10 @@ def relative_dates(draft: Draft) -> None:
 
 
 _COMPARISONS: tuple[tuple[str, str], ...] = (
-    (r"no\s+(?:less|fewer)\s+than|not\s+(?:less|fewer|lower)\s+than|at\s+least|minimum\s+of|"
+    (r"no\s+(?:less|fewer|lower|smaller|shorter|younger|lighter|earlier|slower|cheaper)\s+than|"
+     r"not\s+(?:less|fewer|lower)\s+than|at\s+least|minimum\s+of|"
      r"or\s+(?:more|above|higher)\s+than", ">="),
-    (r"no\s+more\s+than|not\s+(?:more|greater|higher)\s+than|at\s+most|maximum\s+of|up\s+to|"
+    (r"no\s+(?:more|greater|higher|larger|bigger|longer|older|taller|heavier|later)\s+than|not\s+(?:more|greater|higher)\s+than|at\s+most|maximum\s+of|up\s+to|"
      r"not\s+exceed(?:ing)?", "<="),
     (r"(?:more|greater|higher|larger|bigger|longer|older|taller|heavier|later|better|faster)\s+than(?:\s+or\s+equal\s+to)?|"
      r"over|above|exceed(?:s|ed|ing)?|beyond|after|larger\s+in\s+\w+\s+than", ">"),
@@ -787,6 +788,8 @@ def aggregates(draft: Draft) -> None:
             function = "COUNT" if word.lower != "amount" else None
         elif word.lower == "count" and previous in ("", "please", ".", "?", ",", ";", "and"):
             function = "COUNT"  # "Count the loans of each branch"
+        elif word.lower == "altogether" and re.search(r"\bhow\s+much\b", draft.asked[: word.start], re.I):
+            function = "SUM"
         elif word.lower in AGGREGATE_WORDS and word.lower != "count" and draft.free(word.start, word.end):
             function = AGGREGATE_WORDS[word.lower]
             if (
@@ -1130,6 +1133,10 @@ def states(draft: Draft) -> None:
         if not attribute and not predicate:
             continue
         before = {w.lower for w in words[max(0, place - 3) : place]}
+        if previous is not None and (
+            (attribute and previous.lower == "without") or (previous.lower == "been" and "never" in before)
+        ):
+            continue  # "without active orders", "never been sold": the negation says it, of rows elsewhere
         negated = bool(before & {"not", "n't", "never", "no", "non", "isn't", "aren't"}) and "no" not in {
             w.lower for w in words[max(0, place - 1) : place] if attribute
         }
