@@ -1,10 +1,11 @@
 # One virtual environment, two levels of it: what the demo needs, and everything the checks need.
 # Each level has a stamp that goes stale with the lock file or pyproject.toml.
 
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 # torch needs Python 3.11. On 3.10 the dataset and STEF are set up and tested, the models are not.
 HAS_MODELS := $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info >= (3, 11) else "")')
@@ -21,7 +22,7 @@ help:
 	@echo "make bench  the benchmarks, one after the other"
 	@echo "make lock   write the two lock files anew (UPGRADE=--upgrade takes newer versions)"
 	@echo "make clean  remove what these targets and the tools leave behind"
-	@echo "PYTHON=python3.12 chooses the interpreter, VENV=folder the environment."
+	@echo "PYTHON=python3.12 chooses the interpreter, VENV=folder the environment, WORKERS=1 the processes."
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,11 +53,12 @@ else
 	@echo "The model was left out: torch needs Python 3.11 or newer (make demo PYTHON=python3.11)."
 endif
 
+# A file of tests stays in one process: its fixtures are made once. Two processes, so one thread each.
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-models: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/tokenization tests/models tests/training
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/tokenization tests/models tests/training
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

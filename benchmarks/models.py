@@ -8,7 +8,7 @@
     relations       RGT's tables and gathers against a vector per pair, at 16, 60 and 120 leaves
     throughput      target pieces per CPU second of a whole training step: the five, BART and T5 from scratch
                     at the same width and depth, OpenNMT-py's LSTM where an interpreter with it is named
-    epoch           CPU seconds per epoch of 7,000 rows at the paper's sizes, beside the first implementation's
+    epoch           CPU seconds per epoch of 7,000 rows at paper sizes, beside the first implementation's
     vocabulary      which target words a vocabulary of words with extended ids cannot reach, and pieces can
 
 Times are CPU seconds of one thread, models take turns in rounds, and the best round counts: another program
