@@ -38,6 +38,7 @@ CONFINED: dict[str, set[str]] = {
         f"{PACKAGE}.tokenization.collator",
         f"{PACKAGE}.models",
         f"{PACKAGE}.training",
+        f"{PACKAGE}.stef.judges.local",
         "trainers",
         "benchmarks.models",
         "benchmarks.peers.opennmt_lstm",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from spider_compose.language import BATCH_SIZE, load_model, model_version
 from spider_compose.sql.clauses import sql_dialect
 from spider_compose.stef.alignment import FILTER_POINTS, Finding, Pair
 from spider_compose.stef.enrichment import Enrichment, compare_questions
+from spider_compose.stef.judges.budget import Budget
 from spider_compose.stef.judges.checks import CHECKS
-from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judge, Judgement, Request
+from spider_compose.stef.judges.configuration import Shared, make_judge, read_document
+from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judge, Judgement, Request, judge_stream
 from spider_compose.stef.judges.rules import FILTER_RULES, RulesJudge, Weights, default_weights
 from spider_compose.stef.rules import ApplicationRules
 from spider_compose.stef.signature import signature
@@ -81,6 +83,9 @@ class Result:
         message: more on why the row is unscored.
         dialect: the dialect the SQL was read in.
         tolerances: what was forgiven.
+        judge_reason: why, in one line, of a judge that reads.
+        judge_conflict: what speaks against the verdict of a judge that reads; see `judges.cross_check`.
+        score_without_judge: Phi by the rules alone, where another judge was asked; also of an unscored row.
     """
 
     score: float | None = None
@@ -95,6 +100,9 @@ class Result:
     message: str = ""
     dialect: str | None = None
     tolerances: tuple[str, ...] = ()
+    judge_reason: str = ""
+    judge_conflict: str = ""
+    score_without_judge: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -158,13 +166,14 @@ class Scorer:
 
     Attributes:
         rules: the application's rules.
-        judge: "rules", or any object with the members of `judges.Judge`.
+        judge: the name of a judge, a document that describes one, or the path of a JSON file with it (see
+            `judges.configuration`), or any object with the members of `judges.Judge`.
         weights: of the judge "rules"; None for those of the package.
         spacy_model: the spaCy model that reads the questions.
     """
 
     rules: ApplicationRules = field(default_factory=ApplicationRules)
-    judge: str | Judge = "rules"
+    judge: str | Path | Mapping[str, Any] | Judge = "rules"
     weights: Weights | None = None
     spacy_model: str = "en_core_web_sm"
 
@@ -173,16 +182,19 @@ class Scorer:
             choose("disabled_rules", name, rule_names())
         if self.rules.dialect != "auto":
             sql_dialect(self.rules.dialect)
-        if isinstance(self.judge, str):
-            choose("judge", self.judge, ["rules"])
-            if self.weights is not None and self.judge != "rules":
-                raise OptionError("`weights` belong to the judge 'rules'")
+        if isinstance(self.judge, (str, Path, Mapping)):
+            read_document(self.judge)
         elif not callable(getattr(self.judge, "judge", None)):
             raise OptionError(f"`judge` must be 'rules' or have a method `judge`, but got {self.judge!r}")
+        elif self.weights is not None:
+            raise OptionError("`weights` belong to a judge that is named; give them to the object itself")
 
     @cached_property
     def _judge(self) -> Judge:
-        return RulesJudge(self.weights or default_weights()) if isinstance(self.judge, str) else self.judge
+        if not isinstance(self.judge, (str, Path, Mapping)):
+            return self.judge
+        shared = Shared(RulesJudge(self.weights or default_weights()), Budget())
+        return make_judge(read_document(self.judge), shared)
 
     @property
     def signature(self) -> str:
@@ -197,12 +209,32 @@ class Scorer:
         """As `score_rows`, with the specifications, the alignment and the judgement of each row.
 
         Rows are read in batches of one size, so that results do not depend on how the caller slices them.
+        A judge that asks about many at once reads ahead of the results, within bounds.
         """
+        read, given = tee(self._read_rows(rows))
+        requests = (
+            None
+            if isinstance(item, Result)
+            else Request(item[0].question, item[0].enriched_question, item[0].sql, item[1])
+            for item in given
+        )
+        for item, judgement in zip(read, judge_stream(self._judge, requests), strict=True):
+            if isinstance(item, Result) or judgement is None:
+                yield Explained(item if isinstance(item, Result) else Result(), None, None)
+            else:
+                yield Explained(_result(item[1], item[2], judgement), item[1], judgement)
+
+    def _read_rows(
+        self, rows: Iterable[Mapping[str, Any]]
+    ) -> Iterator[Result | tuple[Row, Pair, Enrichment | None]]:
+        """Both specifications of every row, batch by batch."""
         rest = iter(rows)
         while batch := list(islice(rest, BATCH_SIZE)):
-            yield from self._batch(batch)
+            yield from self._read_batch(batch)
 
-    def _batch(self, batch: list[Mapping[str, Any]]) -> Iterator[Explained]:
+    def _read_batch(
+        self, batch: list[Mapping[str, Any]]
+    ) -> list[Result | tuple[Row, Pair, Enrichment | None]]:
         checked = [_row(row, self.rules.dialect) for row in batch]
         specs: dict[tuple[str, str], Specification] = {}
         # spaCy keeps every word it ever read, but for those of a memory zone.
@@ -212,15 +244,7 @@ class Scorer:
                 row if isinstance(row, Result) else self._read_safely(row, docs, specs) for row in checked
             ]
             del docs
-        pairs = [item for item in read if not isinstance(item, Result)]
-        requests = [Request(row.question, row.enriched_question, row.sql, pair) for row, pair, _ in pairs]
-        judgements = iter(self._judge.judge(requests))
-        for item in read:
-            if isinstance(item, Result):
-                yield Explained(item, None, None)
-            else:
-                judgement = next(judgements)
-                yield Explained(_result(item[1], item[2], judgement), item[1], judgement)
+        return read
 
     def _docs(self, rows: Iterable[Row]) -> dict[str, Any]:
         """spaCy's words of every text of a batch, each once."""
@@ -262,14 +286,14 @@ class Scorer:
 def score_rows(
     rows: Iterable[Mapping[str, Any]],
     rules: ApplicationRules | Mapping[str, Any] | str | Path | None = None,
-    judge: str | Judge = "rules",
+    judge: str | Path | Mapping[str, Any] | Judge = "rules",
 ) -> Iterator[Result]:
     """Score rows with `question`, `enriched_question` (may be absent), `sql` and `dialect` (may be absent).
 
     Args:
         rows: dicts, read lazily.
         rules: the application's rules: rules, a dict, the path of a JSON file, or None.
-        judge: "rules", or any object with the members of `judges.Judge`.
+        judge: as in `Scorer`.
 
     Returns:
         One result per row, in order.
@@ -347,9 +371,15 @@ def _texts(row: Row) -> tuple[str, str]:
 def _result(pair: Pair, enrichment: Enrichment | None, judgement: Judgement) -> Result:
     if judgement.verdict not in VERDICT_POINTS:
         message = judgement.reason or f"expected one of {list(VERDICT_POINTS)}, but got {judgement.verdict!r}"
-        return Result(enrichment=enrichment, unscored="no_verdict", message=message, dialect=pair.sql.dialect)
+        return Result(
+            enrichment=enrichment,
+            unscored="no_verdict",
+            message=message,
+            dialect=pair.sql.dialect,
+            score_without_judge=_without_judge(pair, judgement),
+        )
     filters, verdict = pair.filters, judgement.verdict
-    score = round(phi(filters.points, VERDICT_POINTS[verdict], filters.bonus, judgement.confidence), 4)
+    score = _phi(pair, judgement)
     return Result(
         score=score,
         p_correct=None if judgement.p_correct is None else round(judgement.p_correct, 6),
@@ -361,7 +391,21 @@ def _result(pair: Pair, enrichment: Enrichment | None, judgement: Judgement) -> 
         reasons=_reasons(pair, judgement, score),
         dialect=pair.sql.dialect,
         tolerances=tuple(f"{t.rule}: {t.message}" for t in pair.tolerances),
+        judge_reason=judgement.reason,
+        judge_conflict=judgement.conflict,
+        score_without_judge=_without_judge(pair, judgement),
     )
+
+
+def _phi(pair: Pair, judgement: Judgement) -> float:
+    points = VERDICT_POINTS[judgement.verdict or "incorrect"]
+    return round(phi(pair.filters.points, points, pair.filters.bonus, judgement.confidence), 4)
+
+
+def _without_judge(pair: Pair, judgement: Judgement) -> float | None:
+    """Phi by the rules alone, where another judge was asked."""
+    without = judgement.without
+    return None if without is None or without.verdict is None else _phi(pair, without)
 
 
 def _reasons(pair: Pair, judgement: Judgement, score: float) -> tuple[Reason, ...]:
@@ -409,6 +453,7 @@ class Summary:
     Attributes:
         rows: all rows.
         reasons: unscored rows by reason.
+        conflicts: rows with a verdict in conflict; see `judges.cross_check`.
     """
 
     rows: int = 0
@@ -416,6 +461,7 @@ class Summary:
     total: float = 0.0
     total_p: float = 0.0
     with_p: int = 0
+    conflicts: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     bands: dict[str, int] = field(default_factory=dict)
 
@@ -426,6 +472,7 @@ class Summary:
             self.reasons[result.unscored or "?"] = self.reasons.get(result.unscored or "?", 0) + 1
             return
         self.scored += 1
+        self.conflicts += bool(result.judge_conflict)
         self.total += result.score
         self.bands[result.band or "?"] = self.bands.get(result.band or "?", 0) + 1
         if result.p_correct is not None:
@@ -443,4 +490,5 @@ class Summary:
             "scored": self.scored,
             "unscored": dict(sorted(self.reasons.items())),
             "bands": {name: self.bands.get(name, 0) for name, _ in BANDS},
+            "judge_conflicts": self.conflicts,
         }

@@ -1,4 +1,4 @@
-"""The command line of the score: `stef score`, `explain`, `validate-rules`, `fit`, `install-metric`.
+"""The command line of the score: `stef score`, `explain`, `prompt`, `calibrate`, `fit` and others.
 
 JSON goes to stdout, everything for people to stderr; bad input ends with its message and exit code 2.
 """
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from spider_compose import __version__
 from spider_compose.errors import SpiderComposeError
-from spider_compose.stef.cli import explain, fit, install_metric, score, validate_rules
+from spider_compose.stef.cli import calibrate, explain, fit, install_metric, prompt, score, validate_rules
 
-COMMANDS = (score, explain, validate_rules, fit, install_metric)
+COMMANDS = (score, explain, prompt, validate_rules, calibrate, fit, install_metric)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -41,6 +41,26 @@ def run(options: argparse.Namespace) -> int:
     """Fit and write the weights."""
     from spider_compose.stef.fit import examples, fingerprint, fit, table, weights
 
+    labelled = labelled_rows(options)
+    found = examples(labelled, options.dialects)
+    document = fit(found, table(options.table), options.strength)
+    document["fitted_on"] = {
+        "rows": len(labelled),
+        "examples": len(found),
+        "fingerprint": fingerprint(labelled),
+        "dialects": options.dialects,
+    }
+    Path(options.output).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"stef: {len(found)} examples; judge signature rules-{weights(document).digest}", file=sys.stderr)
+    return 0
+
+
+def labelled_rows(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The rows of the file, with their labels.
+
+    Raises:
+        SpiderComposeError: a row has no label, or all have the same.
+    """
     rows = list(row_files.read_rows(options, Path(options.file)))
     missing = next((n for n, row in enumerate(rows) if _label(row) is None), None)
     if not rows or missing is not None:
@@ -50,17 +70,7 @@ def run(options: argparse.Namespace) -> int:
     labelled = [{**row, "correct": _label(row)} for row in rows]
     if len({row["correct"] for row in labelled}) < 2:
         raise SpiderComposeError(f"{options.file}: expected right and wrong queries, but got only one kind")
-    found = examples(labelled, options.dialects)
-    document = fit(found, table(options.table), options.strength)
-    document["fitted_on"] = {
-        "rows": len(rows),
-        "examples": len(found),
-        "fingerprint": fingerprint(labelled),
-        "dialects": options.dialects,
-    }
-    Path(options.output).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    print(f"stef: {len(found)} examples; judge signature rules-{weights(document).digest}", file=sys.stderr)
-    return 0
+    return labelled
 
 
 def _label(row: dict[str, Any]) -> bool | None:

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from spider_compose.errors import OptionError
 from spider_compose.stef.cli import rows as row_files
+from spider_compose.stef.cli.judge_options import add_judge_arguments, judge
 
 
 def register(commands: Any) -> None:
@@ -35,23 +36,29 @@ def add_scorer_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dialect", help="SQL dialect of rows that name none (default: that of the rules, or auto)"
     )
-    command.add_argument("--judge", default="rules", help="the judge (default: rules)")
-    command.add_argument("--weights", metavar="PATH", help="weights of the judge, written by `stef fit`")
+    command.add_argument("--weights", metavar="PATH", help="weights of the rules, written by `stef fit`")
+    add_judge_arguments(command)
 
 
 def scorer(options: argparse.Namespace) -> Any:
     """The scorer the options describe."""
+    return scorer_and_budget(options)[0]
+
+
+def scorer_and_budget(options: argparse.Namespace) -> tuple[Any, Any]:
+    """The scorer the options describe, and what its judge spends."""
     from dataclasses import replace
 
-    from spider_compose.stef.judges.rules import Weights
+    from spider_compose.stef.judges.rules import RulesJudge, Weights, default_weights
     from spider_compose.stef.rules import ApplicationRules
     from spider_compose.stef.score import Scorer
 
     rules = ApplicationRules.read(options.rules)
     if options.dialect:
         rules = replace(rules, dialect=options.dialect)
-    weights = Weights.read(options.weights) if options.weights else None
-    return Scorer(rules, options.judge, weights)
+    weights = Weights.read(options.weights) if options.weights else default_weights()
+    used, budget = judge(options, RulesJudge(weights))
+    return Scorer(rules, used), budget
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -89,8 +96,8 @@ def run(options: argparse.Namespace) -> int:
     from spider_compose.stef.score import Summary
 
     _check_outputs(options)
-    used, summary = scorer(options), Summary()
-    # `tee` holds back one batch, no more: results come in the order of the rows.
+    (used, budget), summary = scorer_and_budget(options), Summary()
+    # `tee` holds back what the scorer reads ahead, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))
     with _output(options.output) as out:
         escaped = (out.encoding or "").lower().replace("-", "") != "utf8"
@@ -105,6 +112,8 @@ def run(options: argparse.Namespace) -> int:
             # Halves of UTF-16 pairs have no UTF-8; JSON has an escape for them.
             print(line.encode("utf-8", "backslashreplace").decode("utf-8"), file=out)
     report = {**summary.as_dict(), "signature": used.signature}
+    if budget.answered or budget.failed:
+        report["judge"] = budget.as_dict()
     if options.summary:
         Path(options.summary).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(report, indent=2), file=sys.stderr)

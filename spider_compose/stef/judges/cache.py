@@ -1,0 +1,77 @@
+"""Answers that were paid for, kept in a file: a run that is killed and started again pays for none twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+from spider_compose.errors import SpiderComposeError
+from spider_compose.stef.judges.answer import Answer
+
+
+def cache_key(model: str, prompt: str, settings: str, inputs: tuple[str, ...]) -> str:
+    """The key of one answer: whatever moves it.
+
+    Args:
+        model: name of the model.
+        prompt: version of the prompt.
+        settings: temperature, seed and the like.
+        inputs: the texts of the row and the digest of the rules.
+    """
+    parts = json.dumps([model, prompt, settings, *inputs])
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+class AnswerCache:
+    """Key -> answer in an SQLite file; safe against being killed, and for several processes at once.
+
+    It holds digests, verdicts and reasons, neither questions nor queries nor keys of services.
+
+    Args:
+        path: the file; made where there is none.
+
+    Raises:
+        SpiderComposeError: the file cannot be opened or is no cache.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        self._lock = threading.Lock()
+        try:
+            self._connection = sqlite3.connect(
+                self.path, timeout=60, check_same_thread=False, isolation_level=None
+            )
+            # An answer is in the log once `put` returns; a killed process loses none, a torn page is undone.
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS answers"
+                " (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+            )
+        except sqlite3.Error as error:
+            raise SpiderComposeError(f"cannot open the answer cache {self.path}: {error}") from error
+
+    def get(self, key: str) -> Answer | None:
+        """The answer under a key, or None."""
+        with self._lock:
+            row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        return None if row is None else Answer.from_json(row[0])
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keep an answer; of two under one key the first stays."""
+        with self._lock:
+            self._connection.execute(
+                "INSERT OR IGNORE INTO answers (key, answer) VALUES (?, ?)", (key, answer.as_json())
+            )
+
+    def __len__(self) -> int:
+        with self._lock:
+            return int(self._connection.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()

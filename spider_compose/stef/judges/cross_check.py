@@ -1,0 +1,74 @@
+"""What a model says, held against what is certain: no text can talk a query past hard evidence.
+
+A verdict on the good side contradicts evidence where the query lacks a condition, turns one round or has
+another finding that costs much (`RulesJudge`). It is then bounded at "potentially_incorrect", so that Phi is
+at most 70, and the row is flagged. The same holds where a text of the row speaks to the judge (`injection`).
+"""
+
+from __future__ import annotations
+
+from spider_compose.stef.alignment import Finding
+from spider_compose.stef.judges.answer import Answer, one_line
+from spider_compose.stef.judges.calibration import Calibration
+from spider_compose.stef.judges.injection import injected_texts
+from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judgement, Request
+from spider_compose.stef.judges.rules import COMPLEXITY, DEFINITE, HARD, RulesJudge, amounts, findings
+
+# The best verdict that stands against hard evidence.
+BOUND = "potentially_incorrect"
+
+
+def cross_checked(
+    request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None = None
+) -> Judgement:
+    """The judgement that a model's answer comes to.
+
+    Args:
+        rules: what Phi would be without the model.
+        calibration: from belief to probability; without it the judgement has no `p_correct`.
+    """
+    verdict, confidence, p_correct = answer.verdict, answer.confidence, None
+    if calibration is not None:
+        p_correct = calibration(answer.belief)
+        confidence = p_correct if _good(verdict) else 1 - p_correct
+    without = rules.judge([request])[0]
+    against = evidence(request, rules)
+    injected = injected_texts(request)
+    conflict = ""
+    held = [
+        (Finding("judge", answer.reason or verdict, request.pair.question.whole, request.pair.sql.whole), 1.0)
+    ]
+    if injected:
+        place, text = injected[0]
+        conflict = f"a text speaks to the judge, in the {place}: {one_line(text)[:80]!r}"
+    if _good(verdict) and (against or injected):
+        if against:
+            shown = "; ".join(finding.message for finding, _ in against[:3])
+            conflict = "; ".join(filter(None, [f"the judge says {verdict}, but {shown}", conflict]))
+            held = against
+        verdict = BOUND
+        confidence = min(confidence, without.confidence)
+    return Judgement(verdict, confidence, tuple(held), p_correct, answer.reason, conflict, without)
+
+
+def _good(verdict: str) -> bool:
+    return VERDICT_POINTS[verdict] > VERDICT_POINTS[BOUND]
+
+
+def evidence(request: Request, rules: RulesJudge) -> list[tuple[Finding, float]]:
+    """Hard evidence against a query, each with its share of lost points.
+
+    It is a required condition that is missing or turned round, a contradiction, or any other finding that
+    costs at least `DEFINITE`.
+    """
+    pair = request.pair
+    found = findings(pair, rules.disabled | pair.rules.disabled_rules)
+    cost = {name: rules.weights.rules.get(name, 0.0) * amount for name, amount in amounts(found).items()}
+    missing = set(pair.filters.missing)
+    return [
+        (finding, max(cost[finding.rule], 0.1))
+        for finding in found
+        if finding in missing
+        or (cost[finding.rule] > 0 and finding.rule in HARD)
+        or (cost[finding.rule] >= DEFINITE and finding.rule not in COMPLEXITY)
+    ]
