@@ -15,11 +15,21 @@ if TYPE_CHECKING:
     from spider_compose.source.records import Source
 
 SOURCE_HELP = (
-    "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files or a "
-    "corpus of your own with the columns db_id, query, question; or a dataset on the Hub as owner/name"
+    "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files, a corpus "
+    "of text2sql-data, WikiSQL, BIRD, or one of your own with the columns db_id, query, question; or a dataset "
+    "on the Hub as owner/name"
 )
 
-_SOURCE_FIELDS = ("revision", "schemas", "dialect")
+_SOURCE_FIELDS = (
+    "revision",
+    "schemas",
+    "dialect",
+    "format",
+    "own_split",
+    "held_out",
+    "columns",
+    "database",
+)
 
 
 def add_source_flags(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +45,44 @@ def add_source_flags(parser: argparse.ArgumentParser) -> None:
         "--schemas",
         metavar="FILE",
         default=argparse.SUPPRESS,
-        help="schemas in the format of Spider's tables.json (default: those beside the source)",
+        help="schemas in the format of Spider's tables.json, or a CSV of text2sql-data, a SQLite file or a "
+        "DDL script of one database (default: those beside the source)",
     )
     group.add_argument(
         "--dialect",
         default=argparse.SUPPRESS,
         help="SQL dialect of the queries, any that sqlglot knows (default: sqlite)",
+    )
+    group.add_argument(
+        "--format",
+        metavar="NAME",
+        default=argparse.SUPPRESS,
+        help="spider, text2sql, wikisql, bird or columns (default: told from the files)",
+    )
+    group.add_argument(
+        "--own-split",
+        metavar="KIND",
+        default=argparse.SUPPRESS,
+        help="of text2sql-data, its question or its query split (default: question)",
+    )
+    group.add_argument(
+        "--held-out",
+        metavar="PARTS",
+        default=argparse.SUPPRESS,
+        help="the corpus's own parts that the test split is made from (default: test, else dev, else the "
+        "last fold)",
+    )
+    group.add_argument(
+        "--columns",
+        metavar="NAMES",
+        default=argparse.SUPPRESS,
+        help="what your corpus calls the columns, as query=SQL,question=utterance",
+    )
+    group.add_argument(
+        "--database",
+        metavar="NAME",
+        default=argparse.SUPPRESS,
+        help="the one database of a corpus without a column db_id",
     )
 
 

@@ -219,7 +219,9 @@ def build(
     """
     analysis = analysis or analyse(source, options, progress, workers)
     left_out = list(analysis.left_out)
-    alignments = {part: _align_part(analysis.pairs[part], options, left_out) for part in analysis.pairs}
+    alignments = {
+        part: _align_part(analysis.pairs[part], source.extra, options, left_out) for part in analysis.pairs
+    }
     if not any(alignments.values()):
         first = f" The first: {left_out[0].detail}" if left_out else ""
         raise SourceError(
@@ -255,9 +257,17 @@ def split_of(source_split: str, num_clauses: int) -> str:
 
 
 def alignment_row(
-    pair: SourcePair, clauses: Sequence[Clause], words: Sequence[Word], found: Alignment
+    pair: SourcePair,
+    clauses: Sequence[Clause],
+    words: Sequence[Word],
+    found: Alignment,
+    extra: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """One row of the `alignment` configuration: a source pair with its clauses, words, tags and fragments."""
+    """One row of the `alignment` configuration: a source pair with its clauses, words, tags and fragments.
+
+    Args:
+        extra: columns that pairs of its source have beside the three.
+    """
     made = recombine(pair.question, words, clauses, found.clause_token_ids, found.joining_ids)
     singles = islice(made, len(clauses))  # the subsets of one clause come first
     return {
@@ -275,11 +285,16 @@ def alignment_row(
         "joining_ids": list(found.joining_ids),
         "fragments": [made.text for made in singles],
         "alignment_confidence": found.confidence,
+        **_extra_values(pair, extra),
     }
 
 
-def source_pair_row(pair: SourcePair, clauses: Sequence[Clause]) -> dict[str, Any]:
-    """A source pair as it stands, with the columns of a recombined one; it has not been aligned."""
+def source_pair_row(pair: SourcePair, clauses: Sequence[Clause], extra: Sequence[str] = ()) -> dict[str, Any]:
+    """A source pair as it stands, with the columns of a recombined one; it has not been aligned.
+
+    Args:
+        extra: columns that pairs of its source have beside the three.
+    """
     subset = list(range(len(clauses)))
     return {
         "id": pair_id(pair.split, pair.row, subset),
@@ -292,7 +307,13 @@ def source_pair_row(pair: SourcePair, clauses: Sequence[Clause]) -> dict[str, An
         "source_row": pair.row,
         "clause_subset": subset,
         "alignment_confidence": None,
+        **_extra_values(pair, extra),
     }
+
+
+def _extra_values(pair: SourcePair, extra: Sequence[str]) -> dict[str, Any]:
+    found = {name: getattr(pair, name) for name in extra}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def pair_id(source_split: str, source_row: int, subset: Sequence[int]) -> str:
@@ -368,12 +389,13 @@ def code_hash() -> str:
 
 
 def _align_part(
-    pairs: Sequence[AnalysedPair], options: BuildOptions, left_out: list[LeftOut]
+    pairs: Sequence[AnalysedPair], extra: Sequence[str], options: BuildOptions, left_out: list[LeftOut]
 ) -> list[dict[str, Any]]:
     rows = []
     for one in pairs:
         if one.alignments:
-            rows.append(alignment_row(one.pair, one.clauses, one.words, one.alignments[options.aligner]))
+            found = one.alignments[options.aligner]
+            rows.append(alignment_row(one.pair, one.clauses, one.words, found, extra))
         else:
             error = AlignmentError("expected a question with words, but got none")
             _leave_out(one.pair, "the question cannot be aligned", error, options, left_out)

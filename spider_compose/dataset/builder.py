@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -43,10 +43,18 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     """Options of a load; the keyword arguments of `load_dataset("spider_compose", CONFIG, ...)`.
 
     Attributes:
-        source: "bundled" (our own corpus), a folder with Spider's release, the Hub's Parquet files or a
-            corpus of your own, or "xlangai/spider" on the Hub. See `spider_compose.source.read_source`.
+        source: "bundled" (our own corpus), a folder with Spider's release, the Hub's Parquet files, a corpus
+            of text2sql-data, WikiSQL, BIRD or a corpus of your own, or "xlangai/spider" on the Hub. See
+            `spider_compose.source.read_source`.
         revision: commit, branch or tag, for a source on the Hub alone.
-        schemas: file in the format of Spider's tables.json, in place of the one beside the source.
+        schemas: file with schemas, in place of the one beside the source: in the format of Spider's
+            tables.json, or a CSV of text2sql-data, a SQLite file or a DDL script of one database.
+        format: "spider", "text2sql", "wikisql", "bird" or "columns", where files are not recognised.
+        own_split: of text2sql-data, whether its "question" or its "query" split makes the parts.
+        held_out: the corpus's own parts that become the validation part, such as "dev,test"; None for its
+            test part, else its development part, else its last fold.
+        columns: what a corpus of your own calls the columns, as "query=SQL,question=utterance".
+        database: the database of all rows of a corpus that has no column db_id.
         aligner: what assigns words to clauses; None takes the config's own. The configs of whole pairs
             (`spider`, `spider_template` ...) have nothing to align and ignore it.
         deduplicate: where exact (SQL, text) duplicates are dropped: "train", "all" or "none". Configs that
@@ -68,6 +76,11 @@ class SpiderComposeConfig(datasets.BuilderConfig):
     source: str | PathLike[str] = "bundled"
     revision: str | None = None
     schemas: str | PathLike[str] | None = None
+    format: str | None = None
+    own_split: str = "question"
+    held_out: str | None = None
+    columns: str | Mapping[str, str] | None = None
+    database: str | None = None
     aligner: str | None = None
     deduplicate: str = BuildOptions.deduplicate
     dialect: str = BuildOptions.dialect
@@ -112,6 +125,11 @@ class SpiderComposeConfig(datasets.BuilderConfig):
                 dialect=self.dialect,
                 strict=self.strict,
                 schemas=self.schemas,
+                format=self.format,
+                own_split=self.own_split,
+                held_out=self.held_out,
+                columns=self.columns,
+                database=self.database,
             )
             if self._fingerprint not in (None, source.fingerprint):
                 raise SourceError(
@@ -162,7 +180,8 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
         return {**super().__getstate__(), "_table": None}
 
     def _info(self) -> datasets.DatasetInfo:
-        return datasets.DatasetInfo(description=self._spec.description, features=features(self._spec.kind))
+        made = features(self._spec.kind, self._extra)
+        return datasets.DatasetInfo(description=self._spec.description, features=made)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         # datasets cannot read back a split without rows. Naming the splits alone must not cost a build.
@@ -186,7 +205,7 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
         import pyarrow as pa
 
         rows = self._rows(split)
-        schema = arrow_schema(self._spec.kind)
+        schema = arrow_schema(self._spec.kind, self._extra)
         for start in range(0, len(rows), _ROWS_PER_TABLE):
             yield start, pa.Table.from_pylist(rows[start : start + _ROWS_PER_TABLE], schema=schema)
 
@@ -196,6 +215,10 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
     @property
     def _spec(self) -> ConfigSpec:
         return CONFIGS[self.config.name]
+
+    @property
+    def _extra(self) -> tuple[str, ...]:
+        return self._spec.extra(self.config.read_source().extra)
 
     def _made(self) -> ConfigTable:
         if self._table is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spider_compose.composition.build import PAPER_COUNTS
 from spider_compose.dataset.configs import SPLITS, ConfigSpec
-from spider_compose.dataset.features import COLUMNS, yaml_features
+from spider_compose.dataset.features import columns, yaml_features
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import Build
@@ -122,7 +122,7 @@ def render_card(
         ("How it was built", (f"{_STEPS}\n\n" if build else "") + _made_from(source, tables)),
         *([("Texts and aliases", _OPTIONS)] if build else []),
         *([("The splits", _SPLITS)] if any(_is_split(spec) for spec in configs) else []),
-        ("Columns", _columns(configs)),
+        ("Columns", _columns(configs, source.extra)),
         ("Examples", _examples(tables[0])),
         ("Known limits", _LIMITS),
         ("Licence and attribution", _licence(source)),
@@ -163,14 +163,14 @@ def _metadata(
             }
             for spec in configs
         ],
-        "dataset_info": [_dataset_info(spec, files[spec.name]) for spec in configs],
+        "dataset_info": [_dataset_info(spec, source.extra, files[spec.name]) for spec in configs],
     }
 
 
-def _dataset_info(spec: ConfigSpec, files: Sequence[SplitFile]) -> dict[str, Any]:
+def _dataset_info(spec: ConfigSpec, extra: Sequence[str], files: Sequence[SplitFile]) -> dict[str, Any]:
     return {
         "config_name": spec.name,
-        "features": yaml_features(spec.kind),
+        "features": yaml_features(spec.kind, spec.extra(extra)),
         "splits": [
             {"name": file.split, "num_bytes": file.num_bytes, "num_examples": file.num_rows} for file in files
         ],
@@ -239,13 +239,13 @@ def _made_from(source: Source, tables: Sequence[ConfigTable]) -> str:
     return "\n".join([*lines, "```"])
 
 
-def _columns(configs: Sequence[ConfigSpec]) -> str:
-    names: dict[str, list[str]] = {}
+def _columns(configs: Sequence[ConfigSpec], extra: Sequence[str]) -> str:
+    names: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for spec in configs:
-        names.setdefault(spec.kind, []).append(f"`{spec.name}`")
+        names.setdefault((spec.kind, spec.extra(extra)), []).append(f"`{spec.name}`")
     sections = []
     for kind, of_kind in names.items():
-        rows = [[f"`{column.name}`", _type_name(column.type), column.meaning] for column in COLUMNS[kind]]
+        rows = [[f"`{column.name}`", _type_name(column.type), column.meaning] for column in columns(*kind)]
         sections.append(f"{', '.join(of_kind)}:\n\n" + _table(["column", "type", "meaning"], rows))
     return "\n\n".join(sections)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -41,6 +41,14 @@ class ConfigSpec:
     def kind(self) -> str:
         """Which columns it has, a key of `features.COLUMNS`."""
         return "alignment" if self.recipe == "alignment" else "pairs"
+
+    def extra(self, of_source: Sequence[str]) -> tuple[str, ...]:
+        """The columns beside those of its kind.
+
+        Args:
+            of_source: `Source.extra`. What speaks of a whole pair stands on rows that are whole pairs.
+        """
+        return () if self.recipe in ("compose", "no_overlap") else tuple(of_source)
 
     def build_options(self, given: Mapping[str, Any] = MappingProxyType({})) -> BuildOptions:
         """The options of its build.

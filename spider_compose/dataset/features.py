@@ -7,7 +7,7 @@ dataset card and its list of columns.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -93,18 +93,40 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
 """Columns by the kind of a config's rows (see `configs.py`)."""
 
 
-def features(kind: str) -> datasets.Features:
+EXTRA_COLUMNS: Mapping[str, Column] = MappingProxyType(
+    {
+        column.name: column
+        for column in (
+            Column("other_queries", ["string"], "further SQL that the source has for the question"),
+            Column("evidence", "string", "what one must know to write the SQL, as the source says"),
+        )
+    }
+)
+"""Columns that only some sources have, on rows that are whole source pairs (`ConfigSpec.extra`)."""
+
+
+def columns(kind: str, extra: Sequence[str] = ()) -> tuple[Column, ...]:
+    """The columns of one kind.
+
+    Args:
+        extra: names of further ones, of `EXTRA_COLUMNS`.
+    """
+    return (*COLUMNS[kind], *(EXTRA_COLUMNS[name] for name in extra))
+
+
+def features(kind: str, extra: Sequence[str] = ()) -> datasets.Features:
     """The columns of one kind as `datasets.Features`, in the installed version's own classes."""
-    from datasets import Features, Sequence, Value
+    from datasets import Features, Value
+    from datasets import Sequence as ListOf
 
     def feature(type_: ColumnType) -> Any:
         # Since 4.0, a Sequence of anything but a dict is a `List`.
-        return Sequence(feature(type_[0])) if isinstance(type_, list) else Value(type_)
+        return ListOf(feature(type_[0])) if isinstance(type_, list) else Value(type_)
 
-    return Features({column.name: feature(column.type) for column in COLUMNS[kind]})
+    return Features({column.name: feature(column.type) for column in columns(kind, extra)})
 
 
-def arrow_schema(kind: str) -> pyarrow.Schema:
+def arrow_schema(kind: str, extra: Sequence[str] = ()) -> pyarrow.Schema:
     """The columns of one kind as an Arrow schema whose metadata names the features for `load_dataset`."""
     import pyarrow as pa
 
@@ -117,14 +139,14 @@ def arrow_schema(kind: str) -> pyarrow.Schema:
             return {"feature": feature(type_[0]), "_type": "Sequence"}
         return {"dtype": type_, "_type": "Value"}
 
-    described = {"info": {"features": {column.name: feature(column.type) for column in COLUMNS[kind]}}}
+    described = {"info": {"features": {column.name: feature(column.type) for column in columns(kind, extra)}}}
     return pa.schema(
-        [(column.name, arrow_type(column.type)) for column in COLUMNS[kind]],
+        [(column.name, arrow_type(column.type)) for column in columns(kind, extra)],
         metadata={"huggingface": json.dumps(described)},
     )
 
 
-def yaml_features(kind: str) -> list[dict[str, Any]]:
+def yaml_features(kind: str, extra: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The columns of one kind as the `features` entry of a dataset card's YAML."""
 
     def inner(type_: ColumnType) -> dict[str, Any]:
@@ -132,4 +154,4 @@ def yaml_features(kind: str) -> list[dict[str, Any]]:
             return {"sequence": type_[0] if isinstance(type_[0], str) else inner(type_[0])}
         return {"dtype": type_}
 
-    return [{"name": column.name, **inner(column.type)} for column in COLUMNS[kind]]
+    return [{"name": column.name, **inner(column.type)} for column in columns(kind, extra)]

@@ -117,7 +117,7 @@ def write_tables(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_sibling(target) as partial:
-            files = {table.spec.name: _write_splits(table, partial) for table in tables}
+            files = {table.spec.name: _write_splits(table, source.extra, partial) for table in tables}
             _write_text(partial / "README.md", render_card(tables, files, source, build))
             _write_text(partial / SIGNATURE_FILE, _signature_json(tables, source, build, options, partial))
             _take_name(partial, target)
@@ -153,13 +153,13 @@ def _unwritable(target: Path, reason: str) -> OutputError:
     return OutputError(f"cannot write {target}: {reason}. Name a folder where you may write.")
 
 
-def _write_splits(made: ConfigTable, folder: Path) -> list[SplitFile]:
+def _write_splits(made: ConfigTable, extra: Sequence[str], folder: Path) -> list[SplitFile]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     spec = made.spec
     (folder / spec.name).mkdir()
-    schema = arrow_schema(spec.kind)
+    schema = arrow_schema(spec.kind, spec.extra(extra))
     written = []
     for split in spec.splits:
         rows = made.rows.get(split, [])

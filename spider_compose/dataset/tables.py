@@ -173,7 +173,8 @@ class Tables:
         for part, pairs in self.source.pairs.items():
             for pair in pairs:
                 try:
-                    parts[part].append(source_pair_row(pair, split_clauses(pair.query, options.dialect)))
+                    clauses = split_clauses(pair.query, options.dialect)
+                    parts[part].append(source_pair_row(pair, clauses, self.source.extra))
                 except ClauseError as error:
                     detail = f"{pair.split} row {pair.row} ({pair.db_id}): {error}"
                     if options.strict:

@@ -1,10 +1,10 @@
-"""Adapter: any corpus with the columns db_id, query and question.
+"""Adapter: any corpus with the columns db_id, query and question, or others named by option.
 
 A folder with `train.*` and `validation.*` (or `dev.*`) as .json, .jsonl, .csv or .parquet, whole or in shards
 as on the Hub (`train-00000-of-00002.parquet`), in the folder itself or, as in Hub repositories, in its
-subfolder `spider` or `data`. tables.json is optional; it lies beside the files or, for a subfolder or shards,
-in the folder above. A single file is all training rows. A `test.*` is not read: the test split is made from
-the validation part.
+subfolder `spider` or `data`. Schemas (tables.json; or schema.csv, schema.sql or schema.sqlite, one database
+each) are optional; they lie beside the files or, for a subfolder or shards, in the folder above. One file
+alone is all training rows. A `test.*` is not read: the test split is made from the validation part.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from pathlib import Path
 from spider_compose.errors import SourceError
 from spider_compose.source.corpus import Corpus
 from spider_compose.source.files import SourceFile
+from spider_compose.source.reading import Reading
 from spider_compose.source.records import SourceSplit
 from spider_compose.source.releases import SPIDER
-from spider_compose.source.rows import FORMATS, RawRow, read_rows
-from spider_compose.source.schemas import NO_SCHEMAS, find_schemas, read_schemas
+from spider_compose.source.rows import FORMATS, SAME_COLUMNS, Columns, RawRow, read_rows
+from spider_compose.source.schemas import NO_SCHEMAS, Schemas, find_schemas
 
+NAME = "columns"
 SUBFOLDERS = ("", "spider", "data")
 LOOKED_FOR = (
     f"train.* and validation.* or dev.* (* = {', '.join(FORMATS)}; also -00000-of-00001 before the dot)"
@@ -38,16 +40,17 @@ def recognise(path: Path) -> bool:
     return path.is_file() or _folder_of_parts(path) is not None
 
 
-def read(path: Path, schemas: Path | None) -> Corpus:
+def read(path: Path, reading: Reading) -> Corpus:
     """Read the files of each part.
 
     Raises:
         SourceError: a file is broken, a shard is missing, or it is not clear which files make up a part.
     """
+    columns = Columns(reading.columns, reading.database)
     if path.is_file():
         file = SourceFile.read(path)
-        tables = find_schemas(schemas, [path.parent])
-        return corpus_of_files(path.stem, {"train": [file]}, tables)
+        tables = find_schemas(reading.schemas, [path.parent], reading.dialect)
+        return corpus_of_files(path.stem, {"train": [file]}, tables, columns=columns)
     folder = _folder_of_parts(path)
     assert folder is not None, "read() follows recognise()"
     found = _paths_by_part(folder)
@@ -63,28 +66,30 @@ def read(path: Path, schemas: Path | None) -> Corpus:
     as_on_the_hub = all("-of-" in file.name for shards in parts.values() for file in shards)
     # The folder above belongs to the corpus only where the files are the Hub's or lie in a subfolder.
     above = [folder.parent] if folder != path or as_on_the_hub else []
-    corpus = corpus_of_files(path.resolve().name, files, find_schemas(schemas, [folder, *above]), notes)
+    tables = find_schemas(reading.schemas, [folder, *above], reading.dialect)
+    corpus = corpus_of_files(path.resolve().name, files, tables, notes, columns)
     return replace(corpus, expected=SPIDER) if as_on_the_hub else corpus
 
 
 def corpus_of_files(
     name: str,
     files: Mapping[SourceSplit, list[SourceFile]],
-    tables: SourceFile | None,
+    schemas: Schemas,
     notes: list[str] | None = None,
+    columns: Columns = SAME_COLUMNS,
 ) -> Corpus:
     """A corpus from the files of each part, in their order."""
     parts: dict[SourceSplit, list[RawRow]] = {
-        part: [row for file in shards for row in read_rows(file)] for part, shards in files.items()
+        part: [row for file in shards for row in read_rows(file, columns)] for part, shards in files.items()
     }
     absent = [f"no {part} part" for part in _PARTS.values() if part not in files]
     read_files = [file for shards in files.values() for file in shards]
     return Corpus(
         name=name,
         parts=parts,
-        files=(*read_files, *([tables] if tables else [])),
-        schemas=read_schemas(tables),
-        notes=(*(notes or ()), *dict.fromkeys(absent), *(() if tables else (NO_SCHEMAS,))),
+        files=tuple(read_files),
+        schemas=schemas,
+        notes=(*(notes or ()), *dict.fromkeys(absent), *(() if schemas.by_name else (NO_SCHEMAS,))),
     )
 
 

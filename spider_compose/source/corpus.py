@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from spider_compose.source.files import SourceFile
+from spider_compose.source.reading import Reading
 from spider_compose.source.records import SourceSplit
 from spider_compose.source.releases import Release
 from spider_compose.source.rows import RawRow
-from spider_compose.sql.schema import Schema
+from spider_compose.source.schemas import Schemas
 
 
 @dataclass(frozen=True)
@@ -23,26 +24,28 @@ class Corpus:
     """Unchecked rows with what belongs to them.
 
     Attributes:
-        files: everything read, schemas included, for the fingerprint.
+        files: everything read but the schemas, for the fingerprint.
         expected: the release that the form suggests; differences from it are noted, never refused.
+        extra: columns that its rows have beside the three, of `records.EXTRA_COLUMNS`.
     """
 
     name: str
     parts: Mapping[SourceSplit, Sequence[RawRow]]
     files: tuple[SourceFile, ...]
-    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    schemas: Schemas = field(default_factory=Schemas)
     expected: Release | None = None
     release: str | None = None
     license: str | None = None
     attribution: str | None = None
     notes: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 class Adapter(Protocol):
     """The two functions of an adapter's module."""
 
     def recognise(self, path: Path) -> bool:
-        """Whether the path holds this form, told cheaply, by names alone."""
+        """Whether the path holds this form, told cheaply: by names, or by how a file begins."""
 
-    def read(self, path: Path, schemas: Path | None) -> Corpus:
+    def read(self, path: Path, reading: Reading) -> Corpus:
         """Read the rows of each part and the schemas: those given, or those beside the rows."""

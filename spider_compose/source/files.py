@@ -78,9 +78,15 @@ class SourceFile:
             ) from None
 
 
-def fingerprint(files: Iterable[SourceFile], revision: str | None) -> str:
-    """SHA-256 over the names and bytes of all files read, in any order, and the Hub revision."""
+def fingerprint(files: Iterable[SourceFile], revision: str | None, moved: str = "") -> str:
+    """SHA-256 over names and bytes of all files read, in any order, the Hub revision, and how they were read.
+
+    Args:
+        moved: what of the reading is not the default, as text.
+    """
     digest = hashlib.sha256(f"revision {revision}\n".encode())
+    if moved:
+        digest.update(f"read as {moved}\n".encode("utf-8", "surrogateescape"))
     for name, content in sorted((file.name, file.sha256) for file in files):
         digest.update(f"{content} {name}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

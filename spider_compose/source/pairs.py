@@ -31,7 +31,7 @@ def check_rows(
         fault = _fault(row, schemas)
         if fault is None:
             db_id, query, question = map(str, row.values())
-            pairs.append(SourcePair(part, number, db_id, query, question))
+            pairs.append(SourcePair(part, number, db_id, query, question, row.other_queries, row.evidence))
             continue
         reason, detail = fault
         if strict:
@@ -42,6 +42,8 @@ def check_rows(
 
 def _fault(row: RawRow, schemas: Mapping[str, Schema]) -> tuple[str, str] | None:
     """The reason and the full message if the row cannot be used."""
+    if row.fault is not None:
+        return row.fault
     if not isinstance(row.content, dict):
         kind = type(row.content).__name__
         return (

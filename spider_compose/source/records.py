@@ -10,6 +10,9 @@ from spider_compose.sql.schema import Schema
 
 SourceSplit = Literal["train", "validation"]
 
+EXTRA_COLUMNS = ("other_queries", "evidence")
+"""What some corpora have beside a pair, names of fields of `SourcePair`."""
+
 
 @dataclass(frozen=True)
 class SourcePair:
@@ -18,6 +21,9 @@ class SourcePair:
     Attributes:
         split: the source's own part, "train" or "validation".
         row: 0-based row in that part; with `split` it traces every output row.
+        other_queries: further SQL that the source has for the question; `query` is its first.
+        evidence: what the source says one must know to write the SQL, as in BIRD; None where it has no such
+            column.
     """
 
     split: SourceSplit
@@ -25,6 +31,8 @@ class SourcePair:
     db_id: str
     query: str
     question: str
+    other_queries: tuple[str, ...] = ()
+    evidence: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Source:
         left_out: rows that could not be read.
         row_counts: rows in the files by part, those left out included.
         notes: what a reader should know: how it differs from a known release, files not read, no schemas.
+        extra: columns that its pairs have beside the three, of `EXTRA_COLUMNS`.
     """
 
     name: str
@@ -69,6 +78,7 @@ class Source:
     license: str | None = None
     attribution: str | None = None
     notes: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
     def schema(self, db_id: str) -> Schema:
         """The schema of a database, or an empty one whose names are split into words."""

@@ -11,11 +11,13 @@ from pathlib import Path
 from spider_compose.errors import SourceError
 from spider_compose.source.corpus import Corpus
 from spider_compose.source.files import SourceFile
+from spider_compose.source.reading import Reading
 from spider_compose.source.records import SourceSplit
 from spider_compose.source.releases import SPIDER
 from spider_compose.source.rows import read_rows
-from spider_compose.source.schemas import TABLES, find_schemas, read_schemas
+from spider_compose.source.schemas import TABLES, find_schemas
 
+NAME = "spider"
 PARTS: dict[SourceSplit, str] = {"train": "train_spider.json", "validation": "dev.json"}
 NOT_USED = "train_others.json"
 
@@ -25,13 +27,13 @@ def recognise(path: Path) -> bool:
     return any((path / name).is_file() for name in (PARTS["train"], NOT_USED))
 
 
-def read(path: Path, schemas: Path | None) -> Corpus:
+def read(path: Path, reading: Reading) -> Corpus:
     """Read the release.
 
     Raises:
         SourceError: one of its files is missing or broken.
     """
-    needed = [*PARTS.values(), *([] if schemas else [TABLES])]
+    needed = [*PARTS.values(), *([] if reading.schemas else [TABLES])]
     missing = [name for name in needed if not (path / name).is_file()]
     if missing:
         other = " (or give other schemas with `schemas`)" if missing == [TABLES] else ""
@@ -40,13 +42,12 @@ def read(path: Path, schemas: Path | None) -> Corpus:
             f"Copy it from the release{other}."
         )
     files = {part: SourceFile.read(path / name) for part, name in PARTS.items()}
-    tables = find_schemas(schemas, [path])
     notes = (f"{NOT_USED} is not read: Spider's 7,000 training rows are those of {PARTS['train']}",)
     return Corpus(
         name=path.resolve().name,
         parts={part: read_rows(file) for part, file in files.items()},
-        files=(*files.values(), *([tables] if tables else [])),
-        schemas=read_schemas(tables),
+        files=tuple(files.values()),
+        schemas=find_schemas(reading.schemas, [path], reading.dialect),
         expected=SPIDER,
         license=SPIDER.license,
         attribution=SPIDER.attribution,

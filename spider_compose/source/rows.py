@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -32,10 +32,16 @@ class RawRow:
     Attributes:
         place: where it stands, for messages: "dev.json, row 3" (from 0), with the line where there is one.
         content: usually a dict; anything that the file holds in its place.
+        fault: the reason and the full message where the adapter could not make a pair of it.
+        other_queries: as in `records.SourcePair`, from adapters that know of them.
+        evidence: likewise.
     """
 
     place: str
     content: object
+    fault: tuple[str, str] | None = None
+    other_queries: tuple[str, ...] = ()
+    evidence: str | None = None
 
     def values(self) -> tuple[object, ...]:
         """The values of `COLUMNS`; None where there is none."""
@@ -43,50 +49,86 @@ class RawRow:
         return tuple(content.get(column) for column in COLUMNS)
 
 
-def read_rows(file: SourceFile) -> list[RawRow]:
+@dataclass(frozen=True)
+class Columns:
+    """What a file calls the columns.
+
+    Attributes:
+        names: our name -> the file's, where they differ.
+        database: the `db_id` of all rows of a file without that column.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    database: str | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The file's names of the columns that it must have."""
+        return tuple(
+            self.names.get(column, column) for column in COLUMNS if column != "db_id" or self.database is None
+        )
+
+    def ours(self, content: object) -> object:
+        """A row of the file under our names."""
+        if not isinstance(content, dict) or (not self.names and self.database is None):
+            return content
+        named: dict[object, object] = {
+            column: content.get(self.names.get(column, column)) for column in COLUMNS
+        }
+        if self.database is not None:
+            named["db_id"] = self.database
+        return named | ({None: content[None]} if None in content else {})  # cells beyond the header
+
+
+SAME_COLUMNS = Columns()
+
+
+def read_rows(file: SourceFile, columns: Columns = SAME_COLUMNS) -> list[RawRow]:
     """Read the rows of a .json (one list), .jsonl, .csv (comma, header line) or .parquet file.
+
+    Args:
+        columns: what the file calls them.
 
     Raises:
         SourceError: the file is empty, cut short, not in its format, or lacks a column in every row.
         MissingExtraError: a Parquet file, and pyarrow is not installed.
     """
+    numbered: Iterable[tuple[int | None, object]]
     if file.extension == "json":
-        return _numbered(file, ((None, value) for value in _with_columns(file, parse_list(file))))
-    if file.extension == "jsonl":
+        numbered = ((None, value) for value in _with_columns(file, parse_list(file), columns.needed))
+    elif file.extension == "jsonl":
         lines = parse_lines(file)
-        _with_columns(file, [value for _, value in lines])
-        return _numbered(file, lines)
-    if file.extension == "csv":
-        return _numbered(file, _csv_rows(file))
-    if file.extension == "parquet":
-        return _numbered(file, ((None, value) for value in _parquet_rows(file)))
-    raise SourceError(
-        f"{file.name} has no known format. Expected a name that ends in .{', .'.join(FORMATS)}."
-    )
-
-
-def _numbered(file: SourceFile, rows: Iterable[tuple[int | None, object]]) -> list[RawRow]:
+        _with_columns(file, [value for _, value in lines], columns.needed)
+        numbered = lines
+    elif file.extension == "csv":
+        numbered = _csv_rows(file, columns.needed)
+    elif file.extension == "parquet":
+        numbered = ((None, value) for value in _parquet_rows(file, columns.needed))
+    else:
+        raise SourceError(
+            f"{file.name} has no known format. Expected a name that ends in .{', .'.join(FORMATS)}."
+        )
     return [
-        RawRow(f"{file.name}, row {row}" + (f" (line {line})" if line else ""), content)
-        for row, (line, content) in enumerate(rows)
+        RawRow(f"{file.name}, row {row}" + (f" (line {line})" if line else ""), columns.ours(content))
+        for row, (line, content) in enumerate(numbered)
     ]
 
 
-def _with_columns(file: SourceFile, values: Sequence[object]) -> Sequence[object]:
+def _with_columns(file: SourceFile, values: Sequence[object], needed: Sequence[str]) -> Sequence[object]:
     """Return the rows of a JSON file if each column stands in at least one of them."""
     found = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
-    _check_columns(file, list(found))
+    _check_columns(file, list(found), needed)
     return values
 
 
-def _check_columns(file: SourceFile, found: Sequence[str]) -> None:
-    missing = [column for column in COLUMNS if column not in found]
+def _check_columns(file: SourceFile, found: Sequence[str], needed: Sequence[str]) -> None:
+    missing = [column for column in needed if column not in found]
     if not missing:
         return
     known = {name.lower(): name for name in found}
     renames = {}
     for column in missing:
-        other = [name for name in _OTHER_NAMES[column] if name in known]
+        other = [name for name in _OTHER_NAMES.get(column, ()) if name in known]
         near = other or get_close_matches(column, known, n=1)
         if near:
             renames[known[near[0]]] = column
@@ -95,8 +137,9 @@ def _check_columns(file: SourceFile, found: Sequence[str]) -> None:
         hint = "Separate the columns by commas"
     raise SourceError(
         f"{file.name} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}. Expected "
-        f"{', '.join(COLUMNS)}; found {', '.join(map(str, found)) or 'none'}. {hint}, for instance with "
-        "pandas: table.rename(columns=...)."
+        f"{', '.join(needed)}; found {', '.join(map(str, found)) or 'none'}. {hint}, for instance with "
+        "pandas: table.rename(columns=...); or name them with `columns` ('query=SQL,question=text'), and the "
+        "one database of a corpus without db_id with `database`."
     )
 
 
@@ -106,12 +149,12 @@ def _check_once(file: SourceFile, names: Iterable[str]) -> None:
         raise SourceError(f"{file.name} has the column {repeated[0]!r} twice. Keep one.")
 
 
-def _csv_rows(file: SourceFile) -> Iterator[tuple[int, object]]:
+def _csv_rows(file: SourceFile, needed: Sequence[str]) -> Iterator[tuple[int, object]]:
     reader = csv.DictReader(io.StringIO(file.text(), newline=""), strict=True)
     rows = 0
     try:
         header = list(reader.fieldnames or ())
-        _check_columns(file, header)
+        _check_columns(file, header, needed)
         _check_once(file, header)
         for row in reader:
             rows += 1
@@ -125,7 +168,7 @@ def _csv_rows(file: SourceFile) -> Iterator[tuple[int, object]]:
         raise SourceError(f"{file.name} has a header line but no rows; at least one row is needed.")
 
 
-def _parquet_rows(file: SourceFile) -> list[dict[str, object]]:
+def _parquet_rows(file: SourceFile, needed: Sequence[str]) -> list[dict[str, object]]:
     try:
         import pyarrow as arrow
         from pyarrow import parquet
@@ -136,15 +179,15 @@ def _parquet_rows(file: SourceFile) -> list[dict[str, object]]:
     try:
         table_file = parquet.ParquetFile(arrow.BufferReader(file.data))
         schema = table_file.schema_arrow
-        _check_columns(file, schema.names)
+        _check_columns(file, schema.names, needed)
         _check_once(file, schema.names)
-        for column in COLUMNS:
+        for column in needed:
             if not _is_text(schema.field(column).type):
                 raise SourceError(
                     f"{file.name}: the column {column} must hold texts (string), but holds "
                     f"{schema.field(column).type}. Convert it."
                 )
-        rows: list[dict[str, object]] = table_file.read(columns=list(COLUMNS)).to_pylist()
+        rows: list[dict[str, object]] = table_file.read(columns=list(dict.fromkeys(needed))).to_pylist()
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
         # pyarrow says the same thing by several exceptions, depending on where the file is broken.
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
