@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from spider_compose.source.records import Source
 
 SOURCE_HELP = (
-    "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files, a corpus "
-    "of text2sql-data, WikiSQL, BIRD, or one of your own with the columns db_id, query, question; or a dataset "
-    "on the Hub as owner/name"
+    "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files, a "
+    "corpus of text2sql-data, WikiSQL, BIRD, or one of your own with the columns db_id, query, question; or a "
+    "dataset on the Hub as owner/name"
 )
 
 _SOURCE_FIELDS = (
