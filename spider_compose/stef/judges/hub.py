@@ -362,6 +362,11 @@ class _Session:
             if status in _HOPELESS:
                 self._hopeless = problem
             return _RefusedError(problem, status)
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            self._hopeless = (
+                "HF_HUB_OFFLINE is set: huggingface_hub then connects to no server, not even your own"
+            )
+            return _RefusedError(self._hopeless)
         if isinstance(error, (errors.InferenceTimeoutError, errors.HTTPError, OSError)):
             return _RetryError(f"the connection failed: {type(error).__name__}")
         if isinstance(error, ValueError):

@@ -1,0 +1,79 @@
+"""The cache of answers: what moves a key, a process that is killed while it writes, two processes at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spider_compose.errors import SpiderComposeError
+from spider_compose.stef.judges.answer import Answer
+from spider_compose.stef.judges.cache import AnswerCache, cache_key
+
+ANSWER = Answer.stated("correct", 0.9, "why")
+
+WRITER = """
+import sys
+from spider_compose.stef.judges.answer import Answer
+from spider_compose.stef.judges.cache import AnswerCache
+cache, name = AnswerCache(sys.argv[1]), sys.argv[2]
+for n in range(int(sys.argv[3])):
+    cache.put(f"{name}-{n}", Answer.stated("correct", 0.5))
+    print(n, flush=True)
+"""
+
+
+def test_put_and_get(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path / "a.sqlite")
+    assert cache.get("x") is None
+    cache.put("x", ANSWER)
+    cache.put("x", Answer.stated("incorrect", 0.1))  # the first stays
+    assert cache.get("x") == AnswerCache(tmp_path / "a.sqlite").get("x") == ANSWER and len(cache) == 1
+
+
+def test_every_part_moves_the_key() -> None:
+    base = ("m", "p", "s", ("q", "e"))
+    others = [
+        ("n", *base[1:]),
+        ("m", "o", "s", base[3]),
+        ("m", "p", "t", base[3]),
+        ("m", "p", "s", ("qe", "")),
+    ]
+    assert len({cache_key(*parts) for parts in [base, *others]}) == 5
+
+
+def test_a_killed_writer_loses_nothing_it_has_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    command = [sys.executable, "-c", WRITER, str(path), "w", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip() == "200":
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        said = [int(n) for n in process.stdout.read().split("\n")[:-1] if n.strip().isdigit()]
+    cache = AnswerCache(path)
+    assert all(cache.get(f"w-{n}") is not None for n in [*range(201), *said])
+
+
+def test_two_processes_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name, "100"], stdout=subprocess.DEVNULL)
+        for name in "ab"
+    ]
+    assert [process.wait() for process in running] == [0, 0]
+    assert len(AnswerCache(path)) == 200
+
+
+def test_what_is_no_cache_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("this is not a database, it is a text that is long enough to look at")
+    with pytest.raises(SpiderComposeError, match=r"a\.txt"):
+        AnswerCache(path)
+    with pytest.raises(SpiderComposeError):
+        AnswerCache(tmp_path / "none" / "a.sqlite")
