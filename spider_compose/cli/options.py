@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 SOURCE_HELP = (
     "'bundled' (the corpus in the package); a folder with Spider's release, the Hub's Parquet files, a "
-    "corpus of text2sql-data, WikiSQL, BIRD, or one of your own with the columns db_id, query, question; or a "
-    "dataset on the Hub as owner/name"
+    "corpus of text2sql-data, WikiSQL, BIRD, or one of your own with the columns db_id, query, question; or "
+    "a dataset on the Hub as owner/name"
 )
 
 _SOURCE_FIELDS = (
