@@ -129,25 +129,32 @@ def _isotonic(beliefs: Sequence[float], labels: Sequence[bool]) -> tuple[tuple[f
 def _temperature(beliefs: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
     """Slope (one over the temperature) and shift, by Newton's method with a slight pull to (1, 0)."""
     odds = [_odds(belief) for belief in beliefs]
-    slope, shift, pull = 1.0, 0.0, 1.0
+    slope, shift = 1.0, 0.0
+
+    def loss(slope: float, shift: float) -> float:
+        lost = (math.log1p(math.exp(-abs(z := slope * x + shift))) + max(z, 0.0) - z * y for x, y in rows)
+        return math.fsum(lost) + ((slope - 1) ** 2 + shift**2) / 2
+
+    rows = list(zip(odds, map(float, labels), strict=True))
     for _ in range(100):
-        p = [1 / (1 + math.exp(-max(-500.0, min(500.0, slope * x + shift)))) for x in odds]
-        error = [q - bool(y) for q, y in zip(p, labels, strict=True)]
-        g0 = math.fsum(e * x for e, x in zip(error, odds, strict=True)) + pull * (slope - 1)
-        g1 = math.fsum(error) + pull * shift
-        weight = [q * (1 - q) for q in p]
-        h00 = math.fsum(w * x * x for w, x in zip(weight, odds, strict=True)) + pull
-        h01 = math.fsum(w * x for w, x in zip(weight, odds, strict=True))
-        h11 = math.fsum(weight) + pull
+        p = [1 / (1 + math.exp(-max(-500.0, min(500.0, slope * x + shift)))) for x, _ in rows]
+        g0 = math.fsum((q - y) * x for q, (x, y) in zip(p, rows, strict=True)) + slope - 1
+        g1 = math.fsum(q - y for q, (_, y) in zip(p, rows, strict=True)) + shift
+        h00 = math.fsum(q * (1 - q) * x * x for q, (x, _) in zip(p, rows, strict=True)) + 1
+        h01 = math.fsum(q * (1 - q) * x for q, (x, _) in zip(p, rows, strict=True))
+        h11 = math.fsum(q * (1 - q) for q in p) + 1
         determinant = h00 * h11 - h01 * h01
-        slope -= (h11 * g0 - h01 * g1) / determinant
-        shift -= (h00 * g1 - h01 * g0) / determinant
-        if abs(g0) + abs(g1) < 1e-9:
+        step = ((h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant)
+        if abs(step[0]) + abs(step[1]) < 1e-9:
             break
+        share, before = 1.0, loss(slope, shift)
+        # A full step may overshoot where beliefs are near 0 or 1.
+        while loss(slope - share * step[0], shift - share * step[1]) > before and share > 1e-6:
+            share /= 2
+        slope, shift = slope - share * step[0], shift - share * step[1]
     # A judge that is right the less the surer it is gets one probability for all: the map must not fall.
-    return (
-        (round(slope, 6), round(shift, 6)) if slope > 0 else (0.0, round(_odds(sum(labels) / len(labels)), 6))
-    )
+    flat = (0.0, round(_odds(sum(labels) / len(labels)), 6))
+    return (round(slope, 6), round(shift, 6)) if slope > 0 else flat
 
 
 def _clipped(p: float) -> float:

@@ -12,7 +12,18 @@ from spider_compose.stef.judges.answer import Answer, one_line
 from spider_compose.stef.judges.calibration import Calibration
 from spider_compose.stef.judges.injection import injected_texts
 from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judgement, Request
-from spider_compose.stef.judges.rules import COMPLEXITY, DEFINITE, HARD, RulesJudge, amounts, findings
+from spider_compose.stef.judges.rules import (
+    COMPLEXITY,
+    DEFINITE,
+    FILTER_RULES,
+    HARD,
+    RulesJudge,
+    amounts,
+    findings,
+)
+
+# Findings about the length of a query: a long one may be right.
+LONGER = COMPLEXITY | frozenset(("joins", "many_conditions", "outer_join"))
 
 # The best verdict that stands against hard evidence.
 BOUND = "potentially_incorrect"
@@ -59,16 +70,16 @@ def evidence(request: Request, rules: RulesJudge) -> list[tuple[Finding, float]]
     """Hard evidence against a query, each with its share of lost points.
 
     It is a required condition that is missing or turned round, a contradiction, or any other finding that
-    costs at least `DEFINITE`.
+    costs at least `DEFINITE`; what makes a query longer is none.
     """
     pair = request.pair
     found = findings(pair, rules.disabled | pair.rules.disabled_rules)
     cost = {name: rules.weights.rules.get(name, 0.0) * amount for name, amount in amounts(found).items()}
-    missing = set(pair.filters.missing)
+    missing = {finding for finding in pair.filters.missing if finding.rule in FILTER_RULES}
     return [
         (finding, max(cost[finding.rule], 0.1))
         for finding in found
         if finding in missing
         or (cost[finding.rule] > 0 and finding.rule in HARD)
-        or (cost[finding.rule] >= DEFINITE and finding.rule not in COMPLEXITY)
+        or (cost[finding.rule] >= DEFINITE and finding.rule not in LONGER)
     ]

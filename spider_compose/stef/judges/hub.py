@@ -66,6 +66,17 @@ class _RefusedError(Exception):
         self.status = status
 
 
+class _Verbatim(dict[str, Any]):
+    """A response format that goes to the server as it is.
+
+    huggingface_hub rewrites one of type "json_schema" for a server by address into what TGI alone reads, and llama.cpp
+    and vLLM then hold the model to no schema. It looks at the type by `get`; JSON is written without it.
+    """
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return default
+
+
 @dataclass(frozen=True)
 class HubJudge:
     """A chat model as a judge.
@@ -335,9 +346,9 @@ class _Session:
         options = self._judge_options
         body: dict[str, Any] = dict(options.extra)
         if structured:
-            # Given here, or huggingface_hub rewrites it into what TGI alone reads.
             schema = {"name": "verdict", "strict": True, "schema": ANSWER_SCHEMA}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+            wanted = {"type": "json_schema", "json_schema": schema}
+            body["response_format"] = wanted if options.base_url is None else _Verbatim(wanted)
         more: dict[str, Any] = {"max_tokens": options.max_tokens}
         if options.answer == "label":
             more = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20}

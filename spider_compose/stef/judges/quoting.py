@@ -120,7 +120,7 @@ def _gap(text: str, comments: list[str]) -> str:
     """What stands between two tokens: space, or a comment, which goes to the comments."""
     if not text.strip(" \t\r\n;\x00"):
         return text
-    comments.append(text.strip())
+    comments.append(text.strip(" \t\r\n;\x00"))
     return f" /* comment {len(comments)} */ "
 
 

@@ -15,7 +15,7 @@ import pytest
 from spider_compose.stef.alignment import Pair
 from spider_compose.stef.judges.protocol import Request
 from spider_compose.stef.rules import ApplicationRules
-from spider_compose.stef.specification.items import Filter, Span, Specification
+from spider_compose.stef.specification.items import Aggregation, Filter, Span, Specification
 from spider_compose.stef.specification.sql import read_sql
 
 
@@ -152,6 +152,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 QUESTION = "How many singers are from 'France'?"
+COUNT = Aggregation("COUNT", frozenset({"singer"}), Span(0, 8))
 FRANCE = Filter(frozenset(), "=", ("france",), "string", Span(26, 34))
 
 
@@ -163,7 +164,7 @@ def make_request(
 ) -> Request:
     """A request whose question was read by hand, so that no spaCy is needed; it asks for 'France'."""
     words = {word: Span(0, 3) for word in ("singer", "country")}
-    asked = Specification(question, filters=(FRANCE,), words=words)
+    asked = Specification(question, aggregations=(COUNT,), filters=(FRANCE,), words=words)
     return Request(question, enriched, sql, Pair(asked, read_sql(sql, "sqlite"), rules or ApplicationRules()))
 
 

@@ -36,8 +36,8 @@ BAD = [
     ({**HUB, "calibration": "none.json"}, "none.json"),
     ({"judge": "hub"}, "model"),
     ({"judge": "transformers"}, "model"),
-    ({"judge": "vote"}, "model"),
-    ({"judge": "vote", "of": {"judge": "rules"}}, "list"),
+    ({"judge": "vote"}, "a list"),
+    ({"judge": "vote", "of": {"judge": "rules"}}, "sample from"),
     ({"judge": "cascade"}, "then"),
     ({"judge": "rules", "model": "m"}, "model"),
 ]
@@ -95,7 +95,7 @@ def test_score_by_a_model(
 
     arguments = [
         "score", str(queries), "--judge", "hub", "--judge-url", server.url, "--judge-model", "m",
-        "--dialect", "sqlite", "--judge-cache", str(tmp_path / "a.sqlite"), "--prices", "1", "2", "--concurrency", "4",
+        "--dialect", "sqlite", "--judge-cache", str(tmp_path / "a.sqlite"), "--prices", "1", "2",
     ]  # fmt: skip
     assert main(arguments) == 0
     out, err = capsys.readouterr()

@@ -100,7 +100,7 @@ def test_a_part_of_a_query_is_never_judged(request_for: Callable[..., Any]) -> N
 QUOTED = [
     ("line comment", "SELECT a -- one\nFROM t", ("-- one",), ()),
     ("block comments", "/* x */ SELECT a /* y\nz */ FROM t", ("/* x */", "/* y\nz */"), ()),
-    ("comment at the end", "SELECT a FROM t; -- bye", ("; -- bye",), ()),
+    ("comment at the end", "SELECT a FROM t; -- bye", ("-- bye",), ()),
     (
         "no comment in a literal",
         "SELECT a FROM t WHERE b = '-- no' AND c = '/* no */'",
