@@ -635,7 +635,7 @@ class _Reader:
             self.offset = self._node_span(limit.args["offset"])
         count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.args.get("expression")
         plain = isinstance(count, exp.Literal) and count.is_int and len(count.this) < 18
-        return Limit(int(str(count)) if plain else None, self._node_span(count or node))
+        return Limit(int(count.this) if plain else None, self._node_span(count or node))
 
     # -- conditions
 
