@@ -113,8 +113,8 @@ def table_10(results: Results) -> Table:
         (
             HOW_TO_READ,
             "Each column has test items of its own, so that columns can be compared in kind, not item by "
-            "item. Spider has no test part that is public: its validation part stands in, which also chose "
-            "the epoch.",
+            "item. Spider's public test part is its validation part; pairs of some of its training databases "
+            "chose the epoch.",
             _told_human(results),
             *items_note(results, experiments),
             *missing_note(results, models, experiments),
