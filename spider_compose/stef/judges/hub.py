@@ -69,8 +69,8 @@ class _RefusedError(Exception):
 class _Verbatim(dict[str, Any]):
     """A response format that goes to the server as it is.
 
-    huggingface_hub rewrites one of type "json_schema" for a server by address into what TGI alone reads, and llama.cpp
-    and vLLM then hold the model to no schema. It looks at the type by `get`; JSON is written without it.
+    huggingface_hub rewrites one of type "json_schema" for a server by address into what TGI alone reads, and
+    llama.cpp and vLLM then hold the model to no schema. It looks at the type by `get`; JSON is not.
     """
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -35,6 +35,8 @@ def test_prompts_of_the_package(name: str, request_for: Callable[..., Any]) -> N
     ):
         assert part in user["content"]
     assert "{{" not in system["content"] + user["content"]
+    # servers keep what all requests begin with
+    assert Prompt.read(name).render(request_for(rules=rules))[0] == system
 
 
 def test_every_request_has_a_fresh_nonce(request_for: Callable[..., Any]) -> None:
