@@ -96,13 +96,11 @@ def _corpus_files(path: Path) -> list[Path]:
 
 
 def _is_one(path: Path) -> bool:
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if path.suffix == ".bz2":
-        try:
-            head = bz2.BZ2Decompressor().decompress(head, _HEAD)
-        except (OSError, EOFError):
-            return False
+    try:
+        with bz2.open(path) if path.suffix == ".bz2" else path.open("rb") as file:
+            head = file.read(_HEAD)
+    except EOFError:  # bzip2, cut short
+        return False
     return any(key in head for key in _KEYS)
 
 
@@ -170,6 +168,12 @@ def _row(
         return _faulty(place, "variables not readable", "`variables` must be names with texts as values")
     table = sentence.get("table-id")
     if isinstance(table, str):
+        other = _value_of_another(entry, sentence, text, values)
+        if other:
+            detail = (
+                f"the variable {other!r} has no value here, and the query's example is another sentence's"
+            )
+            return _faulty(place, "no value for a variable", detail)
         made = read_text2sql(queries[0], values)
         if made is None:
             return _faulty(place, "not a query of WikiSQL", f"cannot read {queries[0]!r:.200}")
@@ -195,6 +199,17 @@ def _values(entry: Mapping[str, Any], sentence: Mapping[str, Any]) -> dict[str, 
     if not all(isinstance(name, str) and isinstance(value, str) for name, value in texts.items()):
         return None
     return {str(name): str(value) for name, value in texts.items()}
+
+
+def _value_of_another(
+    entry: Mapping[str, Any], sentence: Mapping[str, Any], text: str, values: Mapping[str, str]
+) -> str | None:
+    """A variable of WikiSQL whose example would say what this sentence doesn't; several sentences share it."""
+    if len(entry["sentences"]) == 1:
+        return None
+    own = sentence.get("variables", {})
+    lent = (name for name in values if not own.get(name) and values[name].lower() not in text.lower())
+    return next(lent, None)
 
 
 def _without_value(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import copy
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,9 @@ def test_folds(tmp_path: Path, held_out: str | None, counts: tuple[int, int]) ->
 
 
 def test_bzip2_and_a_folder_of_several(tmp_path: Path) -> None:
-    (tmp_path / "boats.json.bz2").write_bytes(bz2.compress(json.dumps(BOATS).encode()))
+    noise = random.Random(1).randbytes(300_000).hex()  # bzip2's first block is longer than what is looked at
+    boats = [*BOATS, {"comments": noise, "sentences": []}]
+    (tmp_path / "boats.json.bz2").write_bytes(bz2.compress(json.dumps(boats).encode()))
     packed = read_source(tmp_path)
     assert packed.name == "boats"
     plain = write(tmp_path, BOATS, "ships")
