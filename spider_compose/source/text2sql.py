@@ -204,7 +204,7 @@ def _values(entry: Mapping[str, Any], sentence: Mapping[str, Any]) -> dict[str, 
 def _value_of_another(
     entry: Mapping[str, Any], sentence: Mapping[str, Any], text: str, values: Mapping[str, str]
 ) -> str | None:
-    """A variable of WikiSQL whose example would say what this sentence doesn't; several sentences share it."""
+    """A variable of WikiSQL whose example, shared by several sentences, says what this one doesn't."""
     if len(entry["sentences"]) == 1:
         return None
     own = sentence.get("variables", {})

@@ -260,6 +260,16 @@ def test_wikisql_becomes_sql(tmp_path: Path) -> None:
     ]
 
 
+def test_wikisql_value_of_another_sentence(tmp_path: Path) -> None:
+    lost = sentence("points of 32 ?", var0="2") | {"original": "points of 32?", "table-id": "1-10-1"}
+    kept = sentence("points of var1 ?", var0="2") | {"original": "2 points of 51?", "table-id": "1-10-1"}
+    query = "SELECT TABLEalias0.A_FIELD FROM TABLE AS TABLEalias0 WHERE TABLEalias0.POINTS_FIELD = var1 ;"
+    entries = [wiki(query, [kept, lost], variable("var0", "2"), variable("var1", "51"))]
+    source = read_source(write(tmp_path, entries, "wikisql"))
+    assert [(row.row, row.reason) for row in source.left_out] == [(1, "no value for a variable")]
+    assert texts(source, "train") == [('SELECT "A" FROM "table" WHERE "POINTS" = 51', "2 points of 51?")]
+
+
 def test_wikisql_has_no_query_split(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="a question split alone"):
         read_source(write(tmp_path, WIKI), own_split="query")
@@ -298,6 +308,7 @@ def test_values_in_sentences() -> None:
 
 def test_the_corpora_are_known(shared_path: Callable[[str], Path]) -> None:
     folder = shared_path("corpora")
+    assert len(text2sql_corpora.KNOWN) == 9
     for name, corpus in text2sql_corpora.KNOWN.items():
         if name == "wikisql":
             continue  # 80,654 rows: the table in docs/corpora.md has them
