@@ -8,7 +8,7 @@ from typing import Any
 
 from spider_compose.stef.alignment import Pair
 from spider_compose.stef.judges.protocol import VERDICT_POINTS
-from spider_compose.stef.score import Explained, Reason, penalty
+from spider_compose.stef.score import Explained, Reason, Result, penalty
 from spider_compose.stef.specification.items import Span, Specification, plain
 
 
@@ -41,6 +41,7 @@ def as_text(explained: Explained, signature: str) -> str:
         lines += [
             f"Phi {result.score:.1f}  {result.band}   p_correct {_or_none(result.p_correct)}",
             *_sum(explained),
+            *_judge(result),
         ]
         lines += [
             "",
@@ -70,6 +71,15 @@ def _sum(explained: Explained) -> list[str]:
         f" + benign extras {points[2]} = {min(10, sum(points))} of 10;"
         f" confidence {result.confidence:.2f}, so times {penalty(result.confidence)}"
     ]
+
+
+def _judge(result: Result) -> list[str]:
+    """What a judge that reads said, and what speaks against it."""
+    lines = [f"  judge: {result.judge_reason}"] if result.judge_reason else []
+    lines += [f"  conflict: {result.judge_conflict}"] if result.judge_conflict else []
+    if result.score_without_judge is not None:
+        lines.append(f"  without the judge: Phi {result.score_without_judge:.1f}")
+    return lines
 
 
 def _or_none(value: float | None) -> str:
@@ -166,6 +176,7 @@ def as_html(explained: Explained, row: Mapping[str, Any], signature: str) -> str
         body = (
             f"<p class=score>{result.score:.1f} <small>{result.band}</small></p>"
             f"<p>p_correct {_or_none(result.p_correct)}. {html.escape(' '.join(_sum(explained)).strip())}</p>"
+            f"<p>{html.escape('; '.join(line.strip() for line in _judge(result)))}</p>"
             f"<h2>Question</h2><pre>{marked[0]}</pre><h2>SQL</h2><pre>{marked[1]}</pre>"
             f"<h2>Lost points</h2><table><tr><th>points<th>rule<th>why<th>question<th>sql{rows}</table>"
         )

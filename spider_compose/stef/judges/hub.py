@@ -26,7 +26,7 @@ from spider_compose.stef.judges.answer import (
     read_answer,
     read_labels,
 )
-from spider_compose.stef.judges.asking import Backoff, SingleFlight, retry_after, stream_concurrently
+from spider_compose.stef.judges.asking import AHEAD, Backoff, SingleFlight, retry_after, stream_concurrently
 from spider_compose.stef.judges.budget import Budget, BudgetError
 from spider_compose.stef.judges.cache import AnswerCache, cache_key
 from spider_compose.stef.judges.calibration import Calibration
@@ -192,7 +192,7 @@ class HubJudge:
 
     def stream(self, requests: Iterable[Request | None]) -> Iterator[Judgement | None]:
         """One judgement per request, in order; see `protocol.judge_stream`."""
-        return stream_concurrently(requests, self._session)
+        return stream_concurrently(requests, self._session, max(AHEAD, 2 * self.concurrency))
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Callable[[Request], Any]]:

@@ -634,8 +634,8 @@ class _Reader:
         if limit.args.get("offset") is not None:  # LIMIT 5, 10
             self.offset = self._node_span(limit.args["offset"])
         count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.args.get("expression")
-        plain = isinstance(count, exp.Literal) and count.is_int and len(count.this) < 18
-        return Limit(int(count.this) if plain else None, self._node_span(count or node))
+        plain = count if isinstance(count, exp.Literal) and count.is_int and len(count.this) < 18 else None
+        return Limit(None if plain is None else int(plain.this), self._node_span(count or node))
 
     # -- conditions
 
