@@ -40,8 +40,8 @@ def divide(rows: Sequence[tuple[str | None, RawRow]], held_out: Sequence[str] = 
     Raises:
         OptionError: the corpus has no part of that name, or nothing else.
     """
-    sizes = Counter(name for name, _ in rows if name not in (None, EXCLUDED))
-    names = sorted(filter(None, sizes))
+    sizes = Counter(name for name, _ in rows if name is not None and name != EXCLUDED)
+    names = sorted(sizes)
     chosen = [choose("held_out", name, names) for name in held_out] or _usual(names)
     if chosen and len(chosen) == len(names):
         raise OptionError(f"`held_out` must leave some of {names} for training, but got {list(held_out)}.")
@@ -65,5 +65,5 @@ def _usual(names: Sequence[str]) -> list[str]:
     return folds[-1:] if len(folds) > 1 and len(folds) == len(names) else []
 
 
-def _told(part: SourceSplit, names: Sequence[str], sizes: Counter[str | None]) -> str:
+def _told(part: SourceSplit, names: Sequence[str], sizes: Counter[str]) -> str:
     return f"{part}: the corpus's {', '.join(f'{name} ({sizes[name]:,})' for name in names)}"

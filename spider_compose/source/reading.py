@@ -67,10 +67,8 @@ def parse_columns(columns: str | Mapping[str, str] | None) -> dict[str, str]:
     if isinstance(columns, str):
         pairs = [part.partition("=") for part in columns.split(",") if part.strip()]
         named = [(ours.strip(), theirs.strip()) for ours, _, theirs in pairs]
-    elif isinstance(columns, Mapping):
-        named = list(columns.items())
     else:
-        named = [("", "")]
+        named = list(columns.items()) if hasattr(columns, "items") else [("", "")]
     for ours, theirs in named:
         if not isinstance(theirs, str) or not theirs or not isinstance(ours, str) or not ours:
             raise OptionError(

@@ -51,9 +51,10 @@ def read(path: Path, reading: Reading) -> Corpus:
                 "Copy it from the release of WikiSQL."
             )
         questions, tables = SourceFile.read(_questions(path, part)), SourceFile.read(_tables(path, part))
-        schemas |= _schemas(tables)
+        headers, types = _headers(tables)
+        schemas |= {name: table_schema(name, header, types[name]) for name, header in headers.items()}
         rows += [
-            (part, _row(f"{questions.name}, line {line}", value, schemas))
+            (part, _row(f"{questions.name}, line {line}", value, headers))
             for line, value in parse_lines(questions)
         ]
         files += [questions, tables]
@@ -75,29 +76,30 @@ def _tables(path: Path, part: str) -> Path:
     return path / f"{part}.tables.jsonl"
 
 
-def _schemas(file: SourceFile) -> dict[str, Schema]:
-    schemas = {}
+def _headers(file: SourceFile) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Headings and types of the columns of each table."""
+    headers, types = {}, {}
     for line, table in parse_lines(file):
-        header = table.get("header") if isinstance(table, dict) else None
-        name = table.get("id") if isinstance(table, dict) else None
-        if not isinstance(name, str) or not _are_texts(header):
+        content = table if isinstance(table, dict) else {}
+        name, header, own = (content.get(key) for key in ("id", "header", "types"))
+        if not isinstance(name, str) or not isinstance(header, list) or not _are_texts(header):
             raise SourceError(f"{file.name}, line {line}: a table must have an id and a header of texts.")
-        types = table.get("types")
-        schemas[name] = table_schema(name, header, types if _are_texts(types) else ())
-    return schemas
+        headers[name] = header
+        types[name] = own if isinstance(own, list) and _are_texts(own) else []
+    return headers, types
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(one, str) for one in values)
 
 
-def _row(place: str, value: Any, schemas: Mapping[str, Schema]) -> RawRow:
+def _row(place: str, value: Any, headers: Mapping[str, list[str]]) -> RawRow:
     if not isinstance(value, dict) or not isinstance(value.get("sql"), dict):
         return _faulty(place, "no query", "must be an object with table_id, question and sql")
     name = value.get("table_id")
-    if name not in schemas:
+    if not isinstance(name, str) or name not in headers:
         return _faulty(place, "unknown schema", f"no table {name!r} in the .tables.jsonl")
-    headings = [column.name for column in schemas[name].tables[0].columns]
+    headings = headers[name]
     try:
         query = _query(value["sql"], headings)
     except (KeyError, IndexError, TypeError, ValueError) as error:

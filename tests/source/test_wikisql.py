@@ -86,6 +86,13 @@ def test_part_without_tables(tmp_path: Path) -> None:
         read_source(tmp_path)
 
 
+def test_column_without_heading_keeps_its_place(tmp_path: Path) -> None:
+    write(tmp_path, "train", [QUESTION], [TABLE | {"header": ["City", "", "No."]}])
+    source = read_source(tmp_path)
+    assert 'COUNT("")' in source.pairs["train"][0].query and '"No." > 3' in source.pairs["train"][0].query
+    assert [column.name for column in source.schema("1-7-2").tables[0].columns] == ["City", "No."]
+
+
 def test_quotes_in_headings_and_values() -> None:
     query = WikiSqlQuery("", 'the "x"', (("a", "=", "it's"), ("b", "<", "4,884")))
     assert query.sql() == """SELECT "the ""x\""" FROM "table" WHERE "a" = 'it''s' AND "b" < '4,884'"""
