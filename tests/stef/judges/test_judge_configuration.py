@@ -165,3 +165,21 @@ def test_a_key_in_a_document_is_refused(
     assert main(["score", str(queries), "--judge", str(path)]) == 2
     err = capsys.readouterr().err
     assert "environment" in err and "sk-2" not in err
+
+
+def test_progress_tells_rows_and_cost_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spider_compose.stef.cli import judge_options
+    from spider_compose.stef.judges.budget import Prices
+
+    times = iter([0.0, 1.0, 2.0, judge_options.EVERY, judge_options.EVERY, judge_options.EVERY + 1])
+    monkeypatch.setattr(judge_options.time, "monotonic", lambda: next(times))
+    progress, budget = judge_options.Progress(), Budget(prices=Prices(10.0, 0.0))
+    budget.take(100)
+    budget.settle(100, 200_000, 5)
+    budget.count("answered")
+    for _ in range(4):
+        progress(budget)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "1 answered" in line and "1 requests" in line and "cost 2.00" in line
