@@ -38,11 +38,17 @@ def test_a_killed_run_goes_on(server: Any, tmp_path: Path) -> None:
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     output, cache = tmp_path / "scores.jsonl", tmp_path / "answers.sqlite"
-    command = [
-        sys.executable, "-m", "spider_compose.stef", "score", str(tmp_path / "rows.jsonl"),
-        "--dialect", "sqlite", "--judge", "hub", "--judge-url", server.url, "--judge-model", "m", "--judge-cache", str(cache),
-        "--concurrency", str(AT_ONCE), "--output", str(output),
-    ]  # fmt: skip
+    options = {
+        "dialect": "sqlite",
+        "judge": "hub",
+        "judge-url": server.url,
+        "judge-model": "m",
+        "judge-cache": str(cache),
+        "concurrency": str(AT_ONCE),
+        "output": str(output),
+    }
+    command = [sys.executable, "-m", "spider_compose.stef", "score", str(tmp_path / "rows.jsonl")]
+    command += [part for name, value in options.items() for part in (f"--{name}", value)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "0"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
         while len(server.asked) < ROWS // 2 and process.poll() is None:
