@@ -236,7 +236,7 @@ class _Session:
 
     async def close(self) -> None:
         for client in self._clients:
-            await client.exit_stack.aclose()
+            await client.close()
 
     async def judge(self, request: Request) -> Judgement:
         """The judgement on one row; without a verdict, and with the reason, where there is none to be had."""
