@@ -247,7 +247,7 @@ def memory(options: argparse.Namespace) -> None:
             yield {"question": f"{row['question'].rstrip()} {n}", "sql": f"{row['sql'].rstrip('; ')} -- {n}"}
 
     done = 0
-    for count in (1_000, 10_000, options.rows):
+    for count in sorted({1_000, min(10_000, options.rows), options.rows}):
         start = time.process_time()
         done += sum(result.score is not None for result in Scorer().score_rows(rows(count)))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,7 +1,8 @@
 """Many words against many: which of them meet, without holding each against each.
 
 A hostile row has thousands of values and words. What may meet shares a key (its first letters, its last, its
-stem), so only those are compared; what is found is what comparing all would find, in the same order.
+stem), so only those are compared; what is found is what comparing all would find, in the same order. Of words
+that share a key the first `MOST_ALIKE` are compared: no text that a person writes has that many.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Generic, TypeVar
 from spider_compose.stef.normalization import is_number, meets, stem, synonyms, values_meet
 
 T = TypeVar("T")
+
+# Words sharing a key that are compared.
+MOST_ALIKE = 64
 
 
 class WordIndex:
@@ -33,7 +37,7 @@ class WordIndex:
         """The first word that meets this one."""
         found: str | None = None
         for key in (*_word_keys(word), *_sought_keys(word)):
-            for other in self._keys.get(key, ()):
+            for other in self._keys.get(key, ())[:MOST_ALIKE]:
                 if (found is None or self._places[other] < self._places[found]) and meets(word, other):
                     found = other
         for other in synonyms(word):

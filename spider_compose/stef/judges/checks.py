@@ -711,11 +711,11 @@ def literal_case(pair: Pair) -> Iterator[Finding]:
 
 def definitions(pair: Pair) -> Iterator[Finding]:
     """A column or function of a definition that the query does not use."""
-    names = pair.sql.columns + pair.sql.tables
+    names = (pair.sql.tables + pair.sql.columns)[:MOST_NAMES]
     for definition in pair.question.definitions:
         shown = definition.span.of(pair.question.text).strip()
         for wanted in definition.names:
-            if wanted and not any(_same_name(wanted, held) for held, _ in names if held):
+            if wanted and not _held(pair, wanted, names):
                 rule = "definition_name_unused" if len(wanted) > 1 else "definition_word_unused"
                 yield Finding(
                     rule,
@@ -759,10 +759,17 @@ def definitions(pair: Pair) -> Iterator[Finding]:
             )
 
 
-def _same_name(wanted: frozenset[str], held: frozenset[str]) -> bool:
-    if wanted <= held or held <= wanted:
+# Names of a query that each name of a definition is held against: far more than people write.
+MOST_NAMES = 1000
+
+
+def _held(pair: Pair, wanted: frozenset[str], names: tuple[tuple[frozenset[str], Span], ...]) -> bool:
+    """Whether the query has a name."""
+    if any(wanted <= held or held <= wanted for held, _ in names if held):
         return True
-    return all(_meets_any(word, held) for word in wanted)
+    if any(pair.named(word) is None for word in wanted):
+        return False
+    return any(all(_meets_any(word, held) for word in wanted) for held, _ in names if held)
 
 
 def _picks(pair: Pair, function: str) -> bool:
