@@ -12,6 +12,7 @@ import re
 import secrets
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Longest literal that stays in its place in the code, in characters.
 SHORT_LITERAL = 40
@@ -54,12 +55,11 @@ def as_data(text: str, limit: int | None = None) -> str:
     """
     if limit is not None and len(text) > limit:
         text = f"{text[:limit]} [cut: {len(text):,} characters in all]"
-    text = "".join(
-        c
-        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp", "Cs")
-        else f"\\u{ord(c):04x}"
-        for c in text
-    )
+    if not text.isprintable():
+        hidden = ("Cc", "Cf", "Co", "Cn", "Zl", "Zp", "Cs")
+        text = "".join(
+            c if c in "\n\t" or unicodedata.category(c) not in hidden else f"\\u{ord(c):04x}" for c in text
+        )
     return _ROLES.sub(lambda match: match[0] + " ", text)
 
 
@@ -80,6 +80,7 @@ class QuotedSql:
     names: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=1024)  # the rows in work: one is asked about and then held against its texts
 def quote_sql(sql: str, dialect: str) -> QuotedSql:
     r"""Take a query apart by the tokens of its dialect; a text without tokens is all code.
 
