@@ -55,17 +55,32 @@ class AnswerCache:
             raise SpiderComposeError(f"cannot open the answer cache {self.path}: {error}") from error
 
     def get(self, key: str) -> Answer | None:
-        """The answer under a key, or None."""
-        with self._lock:
-            row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else Answer.from_json(row[0])
+        """The answer under a key, or None.
+
+        Raises:
+            SpiderComposeError: the file cannot be read.
+        """
+        try:
+            with self._lock:
+                found = self._connection.execute(
+                    "SELECT answer FROM answers WHERE key = ?", (key,)
+                ).fetchone()
+            return None if found is None else Answer.from_json(found[0])
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise SpiderComposeError(f"cannot read the answer cache {self.path}: {error}") from error
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer; of two under one key the first stays."""
-        with self._lock:
-            self._connection.execute(
-                "INSERT OR IGNORE INTO answers (key, answer) VALUES (?, ?)", (key, answer.as_json())
-            )
+        """Keep an answer; of two under one key the first stays.
+
+        Raises:
+            SpiderComposeError: it cannot be written: better to stop than to pay for answers that are lost.
+        """
+        statement = "INSERT OR IGNORE INTO answers (key, answer) VALUES (?, ?)"
+        try:
+            with self._lock:
+                self._connection.execute(statement, (key, answer.as_json()))
+        except sqlite3.Error as error:
+            raise SpiderComposeError(f"cannot write the answer cache {self.path}: {error}") from error
 
     def __len__(self) -> int:
         with self._lock:

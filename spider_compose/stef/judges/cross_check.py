@@ -32,12 +32,21 @@ BOUND = "potentially_incorrect"
 def cross_checked(
     request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None = None
 ) -> Judgement:
-    """The judgement that a model's answer comes to.
+    """The judgement that a model's answer comes to; a failure costs one row, and the row says so.
 
     Args:
         rules: what Phi would be without the model.
         calibration: from belief to probability; without it the judgement has no `p_correct`.
     """
+    try:
+        return _checked(request, answer, rules, calibration)
+    except Exception as error:
+        return Judgement(None, 0.0, reason=one_line(f"{type(error).__name__}: {error}"))
+
+
+def _checked(
+    request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None
+) -> Judgement:
     verdict, confidence, p_correct = answer.verdict, answer.confidence, None
     if calibration is not None:
         p_correct = calibration(answer.belief)

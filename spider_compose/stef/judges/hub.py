@@ -43,8 +43,8 @@ PER_CLIENT = 64
 # What the servers mean that a later try may get right: time-outs, conflicts, too many requests, overload.
 _TRANSIENT = frozenset((408, 409, 425, 429))
 
-# No row fares better with these: wrong key, no right, no such model.
-_HOPELESS = frozenset((401, 402, 403, 404))
+# No row fares better with these: wrong key, no money, no such model. 403 may be about one row's text.
+_HOPELESS = frozenset((401, 402, 404))
 
 # Sent where a server wants no key; without any, huggingface_hub would send the one it finds on this machine.
 _NO_KEY = "no-key"

@@ -77,3 +77,13 @@ def test_what_is_no_cache_is_refused(tmp_path: Path) -> None:
         AnswerCache(path)
     with pytest.raises(SpiderComposeError):
         AnswerCache(tmp_path / "none" / "a.sqlite")
+
+
+def test_a_cache_that_breaks_is_named(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path / "a.sqlite")
+    cache._connection.execute("INSERT INTO answers VALUES ('x', '{}')")
+    with pytest.raises(SpiderComposeError, match="cannot read"):
+        cache.get("x")
+    cache._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(SpiderComposeError, match="cannot write"):
+        cache.put("y", ANSWER)

@@ -60,3 +60,14 @@ def test_calibration_moves_the_confidence(request_for: Callable[..., Any]) -> No
     bad = judged(request_for(RIGHT), "incorrect", 1.0, calibration)
     assert (bad.p_correct, bad.confidence) == (0.2, 0.8)
     assert judged(request_for(RIGHT), "correct").p_correct is None
+
+
+def test_a_failure_of_ours_costs_one_row(
+    request_for: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(request: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr("spider_compose.stef.judges.cross_check.injected_texts", broken)
+    found = judged(request_for(RIGHT), "correct")
+    assert found.verdict is None and "KeyError" in found.reason

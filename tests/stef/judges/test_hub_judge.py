@@ -117,7 +117,7 @@ def test_a_refusal_is_final(status: int, server: Any, request_for: Callable[...,
     found = judge.judge([request_for(question=f"{n}?") for n in range(5)])
     assert all(judgement.verdict is None and str(status) in judgement.reason for judgement in found)
     # a wrong key or model is wrong for all rows, a bad request for its own
-    assert len(server.asked) == (1 if status in (401, 403, 404) else 5)
+    assert len(server.asked) == (1 if status in (401, 404) else 5)
 
 
 def test_a_server_without_schemas_is_asked_without(server: Any, request_for: Callable[..., Any]) -> None:
