@@ -13,6 +13,7 @@ from typing import Any
 
 from spider_compose.stef.judges.answer import Answer
 from spider_compose.stef.judges.calibration import Calibration, fit
+from spider_compose.stef.judges.cross_check import bounded
 from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judgement
 
 MEASURES = ("auroc", "kappa", "balanced", "ece", "said", "coverage")
@@ -43,8 +44,15 @@ def rating(judgement: Judgement | None) -> Rating | None:
     return Rating(belief, VERDICT_POINTS[judgement.verdict] > 2, judgement.confidence)
 
 
+def model_rating(judgement: Judgement | None) -> Rating | None:
+    """What the model alone says, before calibration and evidence; None where no model was asked."""
+    if judgement is None or judgement.belief is None:
+        return None
+    return Rating(judgement.belief, judgement.belief > 0.5, max(judgement.belief, 1 - judgement.belief))
+
+
 def calibrated(
-    ratings: Sequence[Rating | None], labels: Sequence[bool], groups: Sequence[Any], method: str
+    judgements: Sequence[Judgement | None], labels: Sequence[bool], groups: Sequence[Any], method: str
 ) -> list[Rating | None]:
     """Ratings by a calibration that has not seen the group of the row: what is to be expected on new rows.
 
@@ -54,19 +62,20 @@ def calibrated(
     maps: dict[Any, Calibration] = {}
     for group in dict.fromkeys(groups):
         rest = [
-            (r.belief, label)
-            for r, label, g in zip(ratings, labels, groups, strict=True)
-            if r is not None and g != group
+            (j.belief, label)
+            for j, label, g in zip(judgements, labels, groups, strict=True)
+            if j is not None and j.belief is not None and g != group
         ]
         if len({label for _, label in rest}) == 2:
             maps[group] = fit([belief for belief, _ in rest], [label for _, label in rest], method)
     found: list[Rating | None] = []
-    for r, group in zip(ratings, groups, strict=True):
-        if r is None or group not in maps:
+    for j, group in zip(judgements, groups, strict=True):
+        if j is None or j.belief is None or j.verdict is None or group not in maps:
             found.append(None)
             continue
-        p = maps[group](r.belief)
-        found.append(Rating(p, p > 0.5, max(p, 1 - p)))
+        p = bounded(maps[group](j.belief), j.conflict, j.without)
+        good = VERDICT_POINTS[j.verdict] > 2
+        found.append(Rating(p, good, p if good else 1 - p))
     return found
 
 

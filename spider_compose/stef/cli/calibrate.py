@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Ask the judge about every row, print the table, write the calibration."""
     from dataclasses import replace
 
-    from spider_compose.stef.agreement import agreement, as_table, calibrated, rating
+    from spider_compose.stef.agreement import agreement, as_table, calibrated, model_rating, rating
     from spider_compose.stef.cli.judge_options import judge
     from spider_compose.stef.judges.calibration import fit
     from spider_compose.stef.judges.rules import RulesJudge
@@ -65,14 +65,20 @@ def run(options: argparse.Namespace) -> int:
     judgements = [explained.judgement for explained in Scorer(rules, used).explain_rows(rows)]
     labels = [bool(row["correct"]) for row in rows]
     groups = [row.get(options.group_column, f"tenth {n % 10}") for n, row in enumerate(rows)]
-    raw = [rating(judgement) for judgement in judgements]
-    measured = {"judge": agreement(raw, labels)}
+    measured = {"judge": agreement([rating(j) for j in judgements], labels)}
     if any(j is not None and j.without is not None for j in judgements):
         alone = [rating(j.without) if j is not None else None for j in judgements]
         measured = {"rules": agreement(alone, labels), **measured}
-    measured[f"judge, {options.method}"] = agreement(calibrated(raw, labels, groups, options.method), labels)
+    given = [
+        (j.belief, label)
+        for j, label in zip(judgements, labels, strict=True)
+        if j is not None and j.belief is not None
+    ]
+    if given:
+        measured["model alone"] = agreement([model_rating(j) for j in judgements], labels)
+        found = calibrated(judgements, labels, groups, options.method)
+        measured[f"judge, {options.method}"] = agreement(found, labels)
     if options.output:
-        given = [(r.belief, label) for r, label in zip(raw, labels, strict=True) if r is not None]
         if not given:
             raise SpiderComposeError(f"the judge gave no verdict on any row: {_why(judgements)}")
         fit([b for b, _ in given], [y for _, y in given], options.method, identity).write(options.output)
@@ -82,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(as_table(measured))
         print(f"\n{len(rows)} rows, {sum(labels)} of them right; {budget.line()}\n{used.signature}")
-    if failed := sum(r is None for r in raw):
+    if failed := sum(j is None or j.verdict is None for j in judgements):
         print(f"stef: {failed} rows without a verdict: {_why(judgements)}", file=sys.stderr)
     return 0
 

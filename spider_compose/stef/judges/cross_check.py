@@ -47,17 +47,13 @@ def cross_checked(
 def _checked(
     request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None
 ) -> Judgement:
-    verdict, confidence, p_correct = answer.verdict, answer.confidence, None
-    if calibration is not None:
-        p_correct = calibration(answer.belief)
-        confidence = p_correct if _good(verdict) else 1 - p_correct
+    verdict = answer.verdict
     without = rules.judge([request])[0]
     against = evidence(request, rules)
     injected = injected_texts(request)
     conflict = ""
-    held = [
-        (Finding("judge", answer.reason or verdict, request.pair.question.whole, request.pair.sql.whole), 1.0)
-    ]
+    reason = Finding("judge", answer.reason or verdict, request.pair.question.whole, request.pair.sql.whole)
+    held = [(reason, 1.0)]
     if injected:
         place, text = injected[0]
         conflict = f"a text speaks to the judge, in the {place}: {one_line(text)[:80]!r}"
@@ -67,8 +63,22 @@ def _checked(
             conflict = "; ".join(filter(None, [f"the judge says {verdict}, but {shown}", conflict]))
             held = against
         verdict = BOUND
+    p_correct = None if calibration is None else bounded(calibration(answer.belief), conflict, without)
+    confidence = answer.confidence
+    if p_correct is not None:
+        confidence = p_correct if _good(verdict) else 1 - p_correct
+    if conflict:
         confidence = min(confidence, without.confidence)
-    return Judgement(verdict, confidence, tuple(held), p_correct, answer.reason, conflict, without)
+    return Judgement(
+        verdict, confidence, tuple(held), p_correct, answer.reason, conflict, without, answer.belief
+    )
+
+
+def bounded(p: float, conflict: str, without: Judgement | None) -> float:
+    """A probability by a model; in a conflict no more than what the rules give."""
+    if not conflict or without is None or without.p_correct is None:
+        return p
+    return min(p, without.p_correct)
 
 
 def _good(verdict: str) -> bool:

@@ -50,6 +50,8 @@ class Judgement:
         conflict: what speaks against the verdict of a judge that reads: hard evidence, or a text of the row
             that speaks to it. A verdict in conflict is already bounded.
         without: what the rules alone say, of a judge that reads.
+        belief: of a model: its own probability in [0, 1] that the query is right, before calibration and
+            bounds.
     """
 
     verdict: str | None
@@ -59,6 +61,7 @@ class Judgement:
     reason: str = ""
     conflict: str = ""
     without: Judgement | None = None
+    belief: float | None = None
 
 
 class Judge(Protocol):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spider_compose.errors import SpiderComposeError
-from spider_compose.stef.agreement import Rating, agreement, as_table, auroc, calibrated, rating
+from spider_compose.stef.agreement import Rating, agreement, as_table, auroc, calibrated, model_rating, rating
 from spider_compose.stef.judges.calibration import METHODS, Calibration, fit
 from spider_compose.stef.judges.protocol import Judgement
 
@@ -114,12 +114,22 @@ def test_auroc_by_pairs(rows: list[tuple[float, bool]]) -> None:
 
 def test_calibration_is_measured_on_rows_it_has_not_seen() -> None:
     beliefs, labels = overconfident()
-    raw = [Rating(b, b > 0.5, max(b, 1 - b)) for b in beliefs]
-    groups = [n % 5 for n in range(len(raw))]
-    before, after = agreement(raw, labels), agreement(calibrated(raw, labels, groups, "isotonic"), labels)
+    judged = [Judgement("correct" if b > 0.5 else "incorrect", max(b, 1 - b), belief=b) for b in beliefs]
+    groups = [n % 5 for n in range(len(judged))]
+    before = agreement([model_rating(j) for j in judged], labels)
+    after = agreement(calibrated(judged, labels, groups, "isotonic"), labels)
     assert before["ece"] > 0.2 > 0.05 > after["ece"] and before["said"] > 0.2
     # the only group of its kind has nothing to be calibrated by
-    assert calibrated(raw[:2], [True, False], ["a", "b"], "isotonic") == [None, None]
+    assert calibrated(judged[:2], [True, False], ["a", "b"], "isotonic") == [None, None]
+
+
+def test_a_conflict_bounds_the_calibrated_probability() -> None:
+    without = Judgement("incorrect", 0.8, p_correct=0.1)
+    judged = [Judgement("correct", 0.9, belief=0.95) for _ in range(9)]
+    judged.append(Judgement("potentially_incorrect", 0.5, belief=0.95, conflict="x", without=without))
+    found = calibrated(judged, [True] * 8 + [False, False], list(range(10)), "temperature")
+    assert found[0] is not None and found[0].belief > 0.5
+    assert found[9] == Rating(0.1, False, 0.9)
 
 
 def test_ratings_of_judgements() -> None:

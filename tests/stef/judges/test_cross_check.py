@@ -60,6 +60,8 @@ def test_calibration_moves_the_confidence(request_for: Callable[..., Any]) -> No
     bad = judged(request_for(RIGHT), "incorrect", 1.0, calibration)
     assert (bad.p_correct, bad.confidence) == (0.2, 0.8)
     assert judged(request_for(RIGHT), "correct").p_correct is None
+    lacks = judged(request_for(LACKS), "correct", 1.0, Calibration("isotonic", ((0.0, 0.2), (1.0, 0.99))))
+    assert lacks.p_correct == lacks.without.p_correct < 0.99 and lacks.belief == 1.0
 
 
 def test_a_failure_of_ours_costs_one_row(
