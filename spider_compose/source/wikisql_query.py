@@ -19,10 +19,11 @@ OPERATORS = ("=", ">", "<")
 TABLE = "table"
 
 _QUERY = re.compile(
-    rf"SELECT (?:(?P<aggregate>{'|'.join(AGGREGATES[1:])}) )?(?P<column>\S+) FROM TABLE AS TABLEalias0"
-    r"(?: WHERE (?P<conditions>.+?))?(?: ;)?"
+    rf"SELECT (?:(?P<aggregate>{'|'.join(AGGREGATES[1:])}) )?(?P<column>\S+) "
+    r"FROM (?:TABLE AS TABLEalias0|table)(?: WHERE (?P<conditions>.+?))?(?: ;)?"
 )
-_CONDITION = re.compile(r"(?P<column>\S+) (?P<operator>[=<>]) (?P<quote>\"?)(?P<variable>var\d+)(?P=quote)")
+_CONDITION = re.compile(r"(?P<column>\S+) (?P<operator>[=<>]) (?P<value>.+)")
+_VARIABLE = re.compile(r"(?P<quote>\"?)\b(?P<name>var\d+)\b(?P=quote)")
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,14 @@ def read_text2sql(query: str, values: Mapping[str, str]) -> WikiSqlQuery | None:
     conditions = []
     for text in (found["conditions"] or "").split(" AND ") if found["conditions"] else []:
         condition = _CONDITION.fullmatch(text)
-        if condition is None or condition["variable"] not in values:
+        if condition is None:
             return None
-        conditions.append(
-            (_heading(condition["column"]), condition["operator"], values[condition["variable"]])
-        )
+        # A value may hold signs around its variables, as in the score `"var0" = var1`.
+        named = [found["name"] for found in _VARIABLE.finditer(condition["value"])]
+        if not named or not values.keys() >= set(named):
+            return None
+        value = _VARIABLE.sub(lambda found: values[found["name"]], condition["value"])
+        conditions.append((_heading(condition["column"]), condition["operator"], value))
     return WikiSqlQuery(found["aggregate"] or "", _heading(found["column"]), tuple(conditions))
 
 

@@ -16,6 +16,7 @@ from spider_compose.errors import OptionError, SourceError
 from spider_compose.source import Source, read_source, text2sql_corpora
 from spider_compose.source.text2sql_corpora import KnownCorpus, content_checksum
 from spider_compose.source.variables import fill_query, fill_sentence
+from spider_compose.source.wikisql_query import read_text2sql
 from spider_compose.sql.clauses import split_clauses
 
 Entry = dict[str, Any]
@@ -258,6 +259,29 @@ def test_wikisql_becomes_sql(tmp_path: Path) -> None:
         ("DJ'S", "dj s"),
         ("CITY", "city"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "filled"),
+    [
+        pytest.param(
+            "SELECT MEN'S_35_FIELD FROM table WHERE YEAR_FIELD = var0 ;",
+            """SELECT "MEN'S_35" FROM "table" WHERE "YEAR" = 7""",
+            id="no-alias",
+        ),
+        pytest.param(
+            'SELECT A_FIELD FROM table WHERE B_FIELD = "var1" = var0 ;',
+            """SELECT "A" FROM "table" WHERE "B" = 'x y = 7'""",
+            id="signs-in-a-value",
+        ),
+        pytest.param("SELECT A_FIELD FROM table WHERE B_FIELD = var2 ;", None, id="no-value"),
+        pytest.param("SELECT A_FIELD FROM table WHERE B_FIELD var0 ;", None, id="no-operator"),
+        pytest.param("SELECT A_FIELD , B_FIELD FROM table ;", None, id="two-columns"),
+    ],
+)
+def test_wikisql_queries(query: str, filled: str | None) -> None:
+    made = read_text2sql(query, {"var0": "7", "var1": "x y"})
+    assert (made and made.sql()) == filled
 
 
 def test_wikisql_value_of_another_sentence(tmp_path: Path) -> None:
