@@ -65,17 +65,19 @@ def run(options: argparse.Namespace) -> int:
     judgements = [explained.judgement for explained in Scorer(rules, used).explain_rows(rows)]
     labels = [bool(row["correct"]) for row in rows]
     groups = [row.get(options.group_column, f"tenth {n % 10}") for n, row in enumerate(rows)]
-    measured = {"judge": agreement([rating(j) for j in judgements], labels)}
-    if any(j is not None and j.without is not None for j in judgements):
-        alone = [rating(j.without) if j is not None else None for j in judgements]
-        measured = {"rules": agreement(alone, labels), **measured}
     given = [
         (j.belief, label)
         for j, label in zip(judgements, labels, strict=True)
         if j is not None and j.belief is not None
     ]
+    measured = {}
+    if any(j is not None and j.without is not None for j in judgements):
+        alone = [rating(j.without) if j is not None else None for j in judgements]
+        measured["rules"] = agreement(alone, labels)
     if given:
         measured["model alone"] = agreement([model_rating(j) for j in judgements], labels)
+    measured["judge"] = agreement([rating(j) for j in judgements], labels)
+    if given:
         found = calibrated(judgements, labels, groups, options.method)
         measured[f"judge, {options.method}"] = agreement(found, labels)
     if options.output:

@@ -144,6 +144,7 @@ def test_calibrate_prints_the_table_and_writes_what_score_takes(
         "| judge | auroc | kappa | balanced |" in out
         and "| rules |" in out
         and "| judge, temperature |" in out
+        and "| model alone |" in out
     )
     assert json.loads(output.read_text())["judge"].startswith("hub-m-verdict-1-")
     assert main(["score", str(queries), *judge, "--calibration", str(output)]) == 0
