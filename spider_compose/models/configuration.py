@@ -29,7 +29,7 @@ class SQLToTextConfig(PreTrainedConfig):
     # "sequence" or "tree": what the encoder reads.
     source_form: ClassVar[str] = "sequence"
 
-    vocab_size: int = 4000
+    vocab_size: int = 2500
     embedding_size: int = 300
     hidden_size: int = 300
     decoder_hidden_size: int = 300

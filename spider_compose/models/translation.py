@@ -145,7 +145,11 @@ class Translator:
                 batch = {name: tensor.to(self.model.device) for name, tensor in batch.items()}
                 found: Any = self.model.generate(**batch, **generation)
                 sequences = found if isinstance(found, torch.Tensor) else found.sequences
-                texts += [self.tokenizer.decode(ids, skip_special_tokens=True) for ids in sequences]
+                several = len(sequences) // len(batch["input_ids"])  # num_return_sequences
+                texts += [
+                    self.tokenizer.decode_question(ids, rows[start + place // several]["slots"])
+                    for place, ids in enumerate(sequences)
+                ]
         finally:
             for module in in_training:
                 module.training = True

@@ -1,22 +1,24 @@
-"""One tokenizer for all five models: a byte-level BPE of 4,000 pieces for SQL and questions alike.
+"""One tokenizer for all five models: a byte-level BPE for SQL and questions alike, and slots for rare words.
 
-Names, numbers and values of a query are cut into the same pieces as the words of its question, so copying a
-piece of the source is choosing that piece of the vocabulary: every model can copy, and a word that training
-never held survives piece by piece. docs/models.md has the figures of the alternative, words with extended
-ids.
+A word that is one piece is that piece in both. A word of the source that would be several pieces, such as a
+name that training never held, is one *slot* there, the first of the row the first slot, and the same slot
+in the question: to say it is to copy one piece, as with the extended ids of See et al. (2017), but within a
+vocabulary of a fixed size. A word of the question alone is written piece by piece, so nothing is unknown.
+docs/models.md has the figures of pieces alone and of words with extended ids.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
 from spider_compose.errors import ClauseError, OptionError, choose
@@ -35,7 +37,11 @@ logger = logging.getLogger(__name__)
 # The two forms of a source: canonical SQL for BiLSTM, ABS and REL; the tree for TreeLSTM and RGT.
 FORMS = ("sequence", "tree")
 
-DEFAULT_VOCAB_SIZE = 4_000
+DEFAULT_VOCAB_SIZE = 2_500
+NUM_SLOTS = 64
+# Private characters: one says that no space stands before the next word, the others are the slots.
+GLUE = "\ue000"
+SLOTS = tuple(chr(0xE100 + number) for number in range(NUM_SLOTS))
 DEFAULT_MAX_SOURCE_LENGTH = 512
 # Positions among structural nodes are stored in one byte. Spider's largest tree has 60.
 MAX_STRUCTURES = 256
@@ -48,13 +54,19 @@ NUM_TYPES = len(TYPE_IDS) + 1
 STRUCTURE_VOCAB_SIZE = len(STRUCTURE_LABELS) + 1
 
 _CACHED_WORDS = 100_000
+_CACHED_LENGTH = 64
+_BYTE_LEVEL = decoders.ByteLevel()
+_OWN_MARKS = {ord(mark): "\ufffd" for mark in (GLUE, *SLOTS)}
+# Where a word follows a sign without a space, as in 'Ben': it is to have the same piece as after a space.
+# Endings such as 's stay whole.
+_GLUED = r"(?<=[^\s\p{L}\p{N}])(?<!\p{L}['\u2019])(?=[\p{L}\p{N}])"
 # Surrogates, which JSON may hold one by one; they have no bytes.
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
-Features = dict[str, npt.NDArray[Any]]
+Features = dict[str, Any]
 
 # Not in the tokenizers: what they hold is the fingerprint of a dataset that they encode.
-_known_words: WeakKeyDictionary[Any, dict[str, list[int]]] = WeakKeyDictionary()
+_known_words: WeakKeyDictionary[Any, dict[str, list[tuple[str, list[int]]]]] = WeakKeyDictionary()
 
 
 class SQLTokenizer(PreTrainedTokenizerFast):
@@ -102,28 +114,34 @@ class SQLTokenizer(PreTrainedTokenizerFast):
 
         Args:
             pairs: rows with `query`, `question` and, for the schema's readable names, `db_id`.
-            vocab_size: pieces in all, 3 special ones and 256 bytes included.
+            vocab_size: pieces in all, 3 special ones, 256 bytes and 64 slots included.
             max_source_length: as in the class.
 
         Raises:
             OptionError: `vocab_size` cannot hold the special pieces and all bytes, or a row lacks a text.
             ClauseError: a query does not parse.
         """
-        if vocab_size < 256 + 3:
+        least = 3 + 256 + NUM_SLOTS
+        if vocab_size < least:
             raise OptionError(
-                f"`vocab_size` must be at least 259 (3 special pieces and 256 bytes), but got {vocab_size}."
+                f"`vocab_size` must be at least {least} (3 special pieces, 256 bytes and {NUM_SLOTS} slots), "
+                f"but got {vocab_size}."
             )
         max_source_length = _checked_length(max_source_length)
         tokenizer = Tokenizer(models.BPE())
+        tokenizer.normalizer = normalizers.Replace(Regex(_GLUED), f"{GLUE} ")
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-        tokenizer.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])
+        tokenizer.decoder = decoders.Sequence(
+            [decoders.ByteLevel(), decoders.Replace(f"{GLUE} ", ""), decoders.Strip(" ", 1, 0)]
+        )
         trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size,
+            vocab_size=vocab_size - NUM_SLOTS,
             special_tokens=[PAD, BOS, EOS],
             initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
             show_progress=False,
         )
         tokenizer.train_from_iterator(_training_texts(pairs, schemas or {}, dialect), trainer)
+        tokenizer.model = _with_slots(tokenizer)
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"$A {EOS}", special_tokens=[(EOS, tokenizer.token_to_id(EOS))]
         )
@@ -138,34 +156,81 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             split_special_tokens=True,  # as `_encode` does
         )
 
-    def pieces(self, word: str) -> list[int]:
-        """Ids of one word's pieces, as the word stands after a space; a known word is looked up."""
+    def pieces(self, word: str, slots: list[str] | None = None) -> list[int]:
+        """Ids of one word's pieces, as the word stands after a space.
+
+        Args:
+            slots: the words that have a slot so far. A part of the word that is among them, or that is added
+                to them because it would be several pieces, is its slot. Without it all are pieces.
+        """
+        ids: list[int] = []
+        for unit, found in self._units(word):
+            is_rare = len(found) > 1 and _is_word(unit)
+            if slots is not None and is_rare and unit not in slots and len(slots) < NUM_SLOTS:
+                slots.append(unit)
+            ids += [self._slot_id(slots.index(unit))] if slots and unit in slots else found
+        return ids
+
+    def _units(self, text: str) -> list[tuple[str, list[int]]]:
+        """The words and signs of a text, as the BPE cuts it at first, with the pieces of each."""
         known = _known_words.setdefault(self, {})
-        found = known.get(word)
+        found = known.get(text)
         if found is None:
-            found = self._encode(word)
-            if len(known) < _CACHED_WORDS:
-                known[word] = found
+            inner = self._tokenizer
+            # `</s>` in a value or a question is a text like any other, and not the end mark.
+            cut = inner.pre_tokenizer.pre_tokenize_str(
+                inner.normalizer.normalize_str(text.translate(_OWN_MARKS))
+            )
+            added = self.added_tokens_encoder
+            found = [
+                (unit, [added[word]])
+                if added and (word := _decoded(unit)) in added and word not in self.all_special_tokens
+                else (unit, [token.id for token in inner.model.tokenize(unit)])
+                for unit, _ in cut
+            ]
+            if len(known) < _CACHED_WORDS and len(text) < _CACHED_LENGTH:
+                known[text] = found
         return found
 
-    def _encode(self, text: str) -> list[int]:
-        # `</s>` in a value or a question is a text like any other, and not the end mark.
-        self._tokenizer.encode_special_tokens = True
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+    def _slot_id(self, number: int) -> int:
+        slot: int = self._tokenizer.token_to_id(f" {SLOTS[number]}")
+        return slot
 
     def _add_tokens(self, *args: Any, **kwargs: Any) -> int:
         _known_words.pop(self, None)
         added: int = super()._add_tokens(*args, **kwargs)
         return added
 
-    def encode_question(self, question: str) -> list[int]:
+    def encode_question(self, question: str, slots: Sequence[str] = ()) -> list[int]:
         """Ids of a question, the target, with the end mark.
+
+        Args:
+            slots: `slots` of the source's features; their words are written as their slots.
 
         Raises:
             OptionError: `question` is no text.
         """
-        return [*self._encode(_text(question, "`question`")), self.eos_token_id]
+        ids: list[int] = []
+        for unit, found in self._units(_text(question, "`question`")):
+            ids += [self._slot_id(slots.index(unit))] if unit in slots else found
+        return [*ids, self.eos_token_id]
+
+    def decode_question(self, ids: Iterable[int], slots: Sequence[str] = ()) -> str:
+        """The text of generated ids, up to the end mark; `decode` would leave slots as private characters.
+
+        Args:
+            slots: `slots` of the source's features. A slot that has no word there says nothing.
+        """
+        said = []
+        for piece in map(int, ids):
+            if piece == self.eos_token_id:
+                break
+            if piece not in (self.pad_token_id, self.bos_token_id):
+                said.append(piece)
+        text: str = self.decode(said)
+        words = [self._tokenizer.decoder.decode([unit]) for unit in slots]
+        table = {ord(mark): word for mark, word in zip_longest(SLOTS, words, fillvalue="")}
+        return text.translate(table)
 
     def encode_sql(
         self, sql: str, schema: Schema | None = None, *, dialect: str = "sqlite", form: str = "sequence"
@@ -180,7 +245,8 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             `input_ids` (the pieces, of a tree those of its leaves) and `copy_mask` (1 where a piece may be
             copied). A tree has `leaf_types`, `leaf_parents`, `structure_ids`, `structure_types`,
             `structure_parents`, `structure_heights`, `structure_spans` (first leaf and the one after the
-            last), and the relations `structure_relations` (int8) and `leaf_ancestors` (uint8).
+            last), and the relations `structure_relations` (int8) and `leaf_ancestors` (uint8). Beside them
+            `slots`, the list of words that have a slot, which `encode_question` and `decode_question` take.
 
         Raises:
             ClauseError: the text is empty, too long or too deep, is not one query, or does not parse.
@@ -201,14 +267,15 @@ class SQLTokenizer(PreTrainedTokenizerFast):
     ) -> dict[str, Any]:
         """Features of a query with its question as `labels`: one row for the collator."""
         features: dict[str, Any] = dict(self.encode_sql(query, schema, dialect=dialect, form=form))
-        features["labels"] = self.encode_question(question)
+        features["labels"] = self.encode_question(question, features["slots"])
         return features
 
     def _sequence(self, tree: Tree) -> Features:
         ids: list[int] = []
         copyable: list[bool] = []
+        slots: list[str] = []
         for word in canonical_words(tree):
-            pieces = self.pieces(word.text)
+            pieces = self.pieces(word.text, slots if word.copyable else None)
             ids += pieces
             copyable += [word.copyable] * len(pieces)
             if len(ids) > self.max_source_length:
@@ -218,6 +285,7 @@ class SQLTokenizer(PreTrainedTokenizerFast):
         return {
             "input_ids": np.array(ids[:limit], np.int64),
             "copy_mask": np.array(copyable[:limit], np.int8),
+            "slots": slots,
         }
 
     def _warn_of_cut(self, ids: Sequence[int]) -> None:
@@ -235,13 +303,15 @@ class SQLTokenizer(PreTrainedTokenizerFast):
         depths: list[int] = []
         first_leaves: list[int] = []
         leaves: list[tuple[int, bool, int, int]] = []  # piece, copyable, type, parent
+        slots: list[str] = []
         for node in tree.nodes:
             parent = places[node.parent] if node.parent >= 0 else -1
             if node.type in LEAF_TYPES:
                 places.append(-1)
                 kind = TYPE_IDS[node.type]
                 for word in leaf_words(node):
-                    leaves += [(piece, word.copyable, kind, parent) for piece in self.pieces(word.text)]
+                    found = self.pieces(word.text, slots if word.copyable else None)
+                    leaves += [(piece, word.copyable, kind, parent) for piece in found]
             elif len(structures) < MAX_STRUCTURES:
                 places.append(len(structures))
                 structures.append(node)
@@ -272,6 +342,7 @@ class SQLTokenizer(PreTrainedTokenizerFast):
             "structure_spans": spans.astype(np.int16),
             "structure_relations": relations + database_relations(structures, schema),
             "leaf_ancestors": lowest_common_ancestors(spans, len(leaves)),
+            "slots": slots,
         }
 
 
@@ -286,6 +357,25 @@ def _training_texts(
             raise ClauseError(f"row {row}: {error}", error.position) from None
         yield " ".join(word.text for word in canonical_words(tree))
         yield question
+
+
+def _with_slots(tokenizer: Tokenizer) -> models.BPE:
+    """The trained model with the slots as pieces that no text is cut into."""
+    trained = json.loads(tokenizer.to_str())["model"]
+    vocabulary: dict[str, int] = trained["vocab"]
+    for slot in SLOTS:
+        vocabulary[f" {slot}"] = len(vocabulary)
+    return models.BPE(vocabulary, [tuple(merge) for merge in trained["merges"]])
+
+
+def _is_word(unit: str) -> bool:
+    """Whether a unit is a word or a number after a space; bytes are written as letters, so most are."""
+    return len(unit) > 1 and unit[0] == "Ġ" and _decoded(unit)[:1].isalnum()
+
+
+def _decoded(unit: str) -> str:
+    text: str = _BYTE_LEVEL.decode([unit])
+    return text.strip()
 
 
 def _checked_length(max_source_length: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,12 +28,23 @@ class Learner:
     encode: Callable[[Rows], list[dict[str, Any]]]
     name: str
 
-    def decode(self, sequences: Any) -> list[str]:
-        """Texts of generated ids; -100, the padding between batches, is no piece."""
+    def decode(self, sequences: Any, encoded: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Texts of generated ids; -100, the padding between batches, is no piece.
+
+        Args:
+            encoded: the features they were generated from, in the same order.
+        """
         import numpy as np
 
         ids = np.where(sequences == -100, self.tokenizer.pad_token_id, sequences)
-        return [text.strip() for text in self.tokenizer.batch_decode(ids, skip_special_tokens=True)]
+        if hasattr(self.tokenizer, "decode_question"):
+            texts = [
+                self.tokenizer.decode_question(row, features["slots"])
+                for row, features in zip(ids.tolist(), encoded, strict=True)
+            ]
+        else:
+            texts = self.tokenizer.batch_decode(ids, skip_special_tokens=True)
+        return [text.strip() for text in texts]
 
 
 def make_learner(settings: TrainingSettings, data: ExperimentData) -> Learner:

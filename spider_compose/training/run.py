@@ -183,14 +183,15 @@ def _trainer(
 ) -> SQLToTextTrainer:
     from transformers import EarlyStoppingCallback, PrinterCallback, ProgressCallback
 
-    validation = learner.encode(data.validation)
-    order = by_source_length(validation)
+    encoded = learner.encode(data.validation)
+    order = by_source_length(encoded)
+    validation = [encoded[place] for place in order]
     references = [data.validation[place]["question"] for place in order]
 
     def scores(found: Any) -> dict[str, float]:
         import sacrebleu
 
-        texts = learner.decode(found.predictions)
+        texts = learner.decode(found.predictions, validation)
         exact = sum(text == reference for text, reference in zip(texts, references, strict=True))
         return {
             "bleu": sacrebleu.corpus_bleu(texts, [references]).score,
@@ -202,7 +203,7 @@ def _trainer(
         model=learner.model,
         args=arguments,
         train_dataset=learner.encode(data.train),
-        eval_dataset=[validation[place] for place in order],
+        eval_dataset=validation,
         data_collator=learner.collator,
         processing_class=learner.tokenizer,
         compute_metrics=scores,
@@ -230,8 +231,9 @@ def _predict(
     encoded = learner.encode(data.test)
     order = by_source_length(encoded)
     trainer.compute_metrics = None
-    found = trainer.predict([encoded[place] for place in order], num_beams=settings.num_beams)
-    texts = dict(zip(order, learner.decode(found.predictions), strict=True))
+    test = [encoded[place] for place in order]
+    found = trainer.predict(test, num_beams=settings.num_beams)
+    texts = dict(zip(order, learner.decode(found.predictions, test), strict=True))
     return [texts[place] for place in range(len(encoded))]
 
 

@@ -86,7 +86,7 @@ class TrainingSettings:
     weight_decay: float = 0.0
     max_grad_norm: float = 1.0
     label_smoothing: float = 0.0
-    vocab_size: int = 4000
+    vocab_size: int = 2500
     validation_items: int = 400
     num_beams: int = 4
     max_new_tokens: int = 100
@@ -186,7 +186,7 @@ class TrainingSettings:
 
 _LEAST: dict[str, float | int] = {
     "seed": 0, "epochs": 1, "patience": 0, "batch_size": 1, "gradient_accumulation": 1, "warmup_steps": 0,
-    "weight_decay": 0.0, "max_grad_norm": 0.0, "label_smoothing": 0.0, "vocab_size": 259,
+    "weight_decay": 0.0, "max_grad_norm": 0.0, "label_smoothing": 0.0, "vocab_size": 323,
     "validation_items": 0, "num_beams": 1, "max_new_tokens": 1,
 }  # fmt: skip
 

@@ -67,7 +67,7 @@ def tokenizer() -> Any:
     from spider_compose.tokenization.tokenizer import SQLTokenizer
 
     return SQLTokenizer.train(
-        [{"query": query, "question": question} for query, question in PAIRS], vocab_size=420
+        [{"query": query, "question": question} for query, question in PAIRS], vocab_size=484
     )
 
 

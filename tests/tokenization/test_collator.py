@@ -18,7 +18,7 @@ PAIRS = [
     {"query": "SELECT name FROM singer WHERE age > 20 ORDER BY age", "question": "Who is older than 20?"},
     {"query": "GROUP BY age", "question": "for each age"},
 ]
-TOKENIZER = SQLTokenizer.train(PAIRS, vocab_size=300)
+TOKENIZER = SQLTokenizer.train(PAIRS, vocab_size=360)
 
 
 def rows(form: str) -> list[dict[str, object]]:

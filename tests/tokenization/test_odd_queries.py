@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="the extra `models` is not installed"
 from spider_compose.tokenization.collator import SQLToTextCollator
 from spider_compose.tokenization.tokenizer import SQLTokenizer
 
-TOKENIZER = SQLTokenizer.train([{"query": "SELECT a FROM b", "question": "What is a?"}], vocab_size=300)
+TOKENIZER = SQLTokenizer.train([{"query": "SELECT a FROM b", "question": "What is a?"}], vocab_size=360)
 
 # (dialect, query, a word that must be among the leaves)
 ODD = [

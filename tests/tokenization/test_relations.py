@@ -84,7 +84,7 @@ def test_trees_pair_by_pair(shape: list[object]) -> None:
     assert features["structure_heights"].tolist() == [heights[at] for at in structures]
 
 
-TOKENIZER = SQLTokenizer.train([{"query": "SELECT x FROM x", "question": "x x x"}], vocab_size=280)
+TOKENIZER = SQLTokenizer.train([{"query": "SELECT x FROM x", "question": "x x x"}], vocab_size=340)
 
 
 DATABASE = [
