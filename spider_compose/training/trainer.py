@@ -138,13 +138,19 @@ class StopWhenAsked(TrainerCallback):
 
     def __init__(self) -> None:
         self.asked = False
+        self._before: Any = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Listen, where signals can be heard: in the main thread."""
         try:
-            signal.signal(signal.SIGTERM, self._hear)
+            self._before = signal.signal(signal.SIGTERM, self._hear)
         except ValueError:
             pass
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Stop listening: who stays in this process, and its children, must be able to end."""
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)
 
     def _hear(self, number: int, frame: Any) -> None:
         self.asked = True

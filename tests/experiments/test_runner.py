@@ -190,7 +190,14 @@ def test_a_program_that_cannot_be_started(grid: Callable[..., Grid], run: Run) -
 def runner_process(path: Path, tmp_path: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "spider_compose", "experiment", "run", str(path), "--runs"]
     places = [str(tmp_path / "runs"), "--reports", str(tmp_path / "reports")]
-    return subprocess.Popen([*command, *places], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [*command, *places],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def test_ctrl_c_stops_the_cells(write_grid: Callable[..., Path], tmp_path: Path) -> None:

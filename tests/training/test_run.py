@@ -267,3 +267,10 @@ def test_a_missing_tracker_is_named(tiny: Make, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"trackio.*spider-compose\[tracking\]"):
         run(tiny(report_to=("trackio",)), tmp_path / "run")
+
+
+def test_the_signal_is_given_back(tiny: Make, tmp_path: Path) -> None:
+    """After a run, a process and its children end at SIGTERM as they did before."""
+    before = signal.getsignal(signal.SIGTERM)
+    assert run(tiny(epochs=1), tmp_path / "run") is not None
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -6,10 +6,13 @@ import hashlib
 import json
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.judges.answer import Answer
+
+_TRIES = 200  # of 0.05 s
 
 
 def cache_key(model: str, prompt: str, settings: str, inputs: tuple[str, ...]) -> str:
@@ -45,7 +48,7 @@ class AnswerCache:
                 self.path, timeout=60, check_same_thread=False, isolation_level=None
             )
             # An answer is in the log once `put` returns; a killed process loses none, a torn page is undone.
-            self._connection.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(self._connection)
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS answers"
@@ -90,3 +93,15 @@ class AnswerCache:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and one writer work side by side. SQLite does not wait for this lock by itself."""
+    for patience in range(_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if patience == _TRIES - 1:
+                raise
+            time.sleep(0.05)
