@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -116,6 +117,8 @@ def _has_accelerator() -> bool:
 
 def _claim(folder: Path, settings: TrainingSettings) -> dict[str, Any] | None:
     """The report of a finished run of these settings; an error if the folder holds another run."""
+    from accelerate import PartialState
+
     stamp = folder / "settings.json"
     if stamp.exists():
         held = json.loads(stamp.read_text(encoding="utf-8"))
@@ -127,7 +130,8 @@ def _claim(folder: Path, settings: TrainingSettings) -> dict[str, Any] | None:
                 "remove this one."
             )
     folder.mkdir(parents=True, exist_ok=True)
-    _write(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
+    if PartialState().is_main_process:
+        _write(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
     report = folder / "report.json"
     if report.exists():
         found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
@@ -332,6 +336,6 @@ def _save_model(settings: TrainingSettings, learner: Learner, folder: Path) -> N
 
 def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
