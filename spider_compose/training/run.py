@@ -307,6 +307,8 @@ def _signature(
     data: ExperimentData,
     metrics: Mapping[str, Any],
 ) -> str:
+    import torch
+
     parts = {
         "model": f"{settings.model}/{settings.size}" if settings.is_paper_model else settings.model,
         "experiment": settings.experiment,
@@ -317,6 +319,7 @@ def _signature(
         "beams": settings.num_beams,
         "processes": trainer.args.world_size,
         "device": trainer.args.device.type,
+        "threads": torch.get_num_threads(),
         **{name: metadata.version(name) for name in ("torch", "transformers", "tokenizers", "sqlglot")},
         "version": spider_compose.__version__,
         "bleu": metrics["bleu"]["signature"],
