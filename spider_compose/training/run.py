@@ -220,13 +220,17 @@ def _trainer(
 
 
 def _last_checkpoint(folder: Path) -> str | None:
-    """The newest whole checkpoint; one that a kill left half-written has no trainer state, its last file."""
-    found = [
-        path
-        for path in (folder / "checkpoints").glob("checkpoint-*")
-        if (path / "trainer_state.json").exists()
-    ]
+    """The newest whole checkpoint; of a half-written one the trainer's state, written last, is missing or cut."""
+    found = [path for path in (folder / "checkpoints").glob("checkpoint-*") if _is_whole(path)]
     return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    try:
+        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _predict(
