@@ -220,7 +220,7 @@ def _trainer(
 
 
 def _last_checkpoint(folder: Path) -> str | None:
-    """The newest whole checkpoint; the trainer's state is written last, so a kill leaves it missing or cut."""
+    """The newest whole checkpoint. The trainer's state is written last: a kill leaves it missing or cut."""
     found = [path for path in (folder / "checkpoints").glob("checkpoint-*") if _is_whole(path)]
     return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
 
