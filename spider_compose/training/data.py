@@ -56,12 +56,10 @@ def read_data(settings: TrainingSettings) -> ExperimentData:
         kept = len(_load(settings, EXPERIMENTS["compose_no_overlap"])[0]["train"])
         parts["train"] = _sample(parts["train"], kept, settings.seed)
         signature += f"+control:{kept}:{settings.seed}"
-    validation = parts.get("validation") or []
+    validation = parts["validation"]
     if settings.validation_items:
         validation = _sample(validation, settings.validation_items, _VALIDATION_SEED)
-    data = ExperimentData(
-        parts["train"], validation, parts.get("test") or [], schemas, signature, dialect
-    )  # fmt: skip
+    data = ExperimentData(parts["train"], validation, parts["test"], schemas, signature, dialect)
     for part in ("train", "validation", "test"):
         if not getattr(data, part):
             raise SourceError(
@@ -73,11 +71,13 @@ def read_data(settings: TrainingSettings) -> ExperimentData:
 
 def _load(settings: TrainingSettings, config: str) -> tuple[dict[str, Rows], Mapping[str, Schema], str, str]:
     from spider_compose.dataset.builder import SpiderCompose
+    from spider_compose.dataset.configs import SPLITS
 
     builder = SpiderCompose(config_name=config, source=settings.source, **settings.source_options)
     builder.download_and_prepare()
     loaded = builder.as_dataset()
-    parts = {
+    parts: dict[str, Rows] = {name: [] for name in SPLITS}  # a dataset leaves out splits without rows
+    parts |= {
         name: part.select_columns([c for c in _COLUMNS if c in part.column_names]).to_list()
         for name, part in loaded.items()
     }
@@ -107,6 +107,8 @@ def _sample(rows: Rows, size: int, seed: int) -> Rows:
 
 def _hold_out_databases(rows: Rows) -> tuple[Rows, Rows]:
     """Rows of most databases, and of a few; of a corpus with one database, some of its rows."""
+    if not rows:
+        return [], []
     databases = sorted({row["db_id"] for row in rows})
     units = databases if len(databases) > 1 else [row["id"] for row in rows]
     column = "db_id" if len(databases) > 1 else "id"

@@ -281,3 +281,15 @@ def test_the_signal_is_given_back(tiny: Make, tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     assert run(tiny(epochs=1), tmp_path / "run") is not None
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("experiment", ["compose", "compose_no_overlap", "compose_control", "spider"])
+@pytest.mark.parametrize("absent", ["train", "validation"])
+def test_a_source_without_a_part_is_one_error(
+    experiment: str, absent: str, own_corpus: Path, tiny: Make, tmp_path: Path
+) -> None:
+    folder = tmp_path / "corpus"
+    shutil.copytree(own_corpus, folder)
+    (folder / f"{absent}.jsonl").write_text("", encoding="utf-8")
+    with pytest.raises(SourceError):
+        run(tiny(experiment=experiment, source=str(folder)), tmp_path / "run")
