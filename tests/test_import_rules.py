@@ -22,10 +22,11 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
     "evaluation": {"errors", "sql", "alignment"},  # alignment: which words say a clause
     "experiments": {"errors", "sql", "evaluation"},
     "training": {*CHAIN, "tokenization", "models", "evaluation"},
-    "stef": {"errors", "language", "sql"},
+    "stef": {"errors", "language", "sql", "page"},
+    "page": set(),
     "hub": {"errors"},
     "__main__": {"cli"},
-    "cli": {*CHAIN, "tokenization", "models", "evaluation", "experiments", "stef", "hub"},
+    "cli": {*CHAIN, "tokenization", "models", "evaluation", "experiments", "stef", "page", "hub"},
 }
 
 # Programs stand on the package, never the other way round. `python -m spider_compose` is the one door to cli.

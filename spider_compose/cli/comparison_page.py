@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spider_compose.cli.comparison import SIDES, Figure, Measured, figures, not_compared_lines
-from spider_compose.cli.document import document, facts, signature
-from spider_compose.cli.markup import Markup, element, escape, join
 from spider_compose.composition.statistics import LengthDistribution, bin_labels
+from spider_compose.page.document import document, facts, signature, text_of
+from spider_compose.page.markup import Markup, element, escape, join
 
 _EN_DASH = "\N{EN DASH}"
 
@@ -96,7 +96,7 @@ def render_page(title: str, measured: Sequence[Measured], without: Mapping[str, 
         element("header", _summary(title, measured, [*notes, *not_compared_lines(measured)]), class_="top"),
         element("main", *(join("\n", section) for section in sections), id="figures", tabindex="-1"),
         element("footer", _sources(measured)),
-        styles=("page.css", "charts.css"),
+        styles=(text_of("charts.css"),),
         class_="charts",
     )
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spider_compose.cli.document import document, facts, signature
-from spider_compose.cli.markup import Markup, element, join
 from spider_compose.experiments.cells import MODELS, model_title
 from spider_compose.experiments.figures import Figure, Results
 from spider_compose.experiments.findings import AGREES, DIFFERS, OPEN, Finding, told_verdicts
@@ -15,6 +13,8 @@ from spider_compose.experiments.paper_tables import BASELINES, CONTROL, FIRST, S
 from spider_compose.experiments.report import ExperimentReport
 from spider_compose.experiments.reports import Report, number
 from spider_compose.experiments.tables import Entry, Table, told_number
+from spider_compose.page.document import document, facts, signature, text_of
+from spider_compose.page.markup import Markup, element, join
 
 _VERDICTS = {AGREES: "yes", DIFFERS: "no", OPEN: "open"}
 
@@ -40,7 +40,7 @@ def render_page(report: ExperimentReport) -> str:
         element("header", _summary(report), class_="top"),
         element("main", *(join("\n", section) for section in sections if section), tabindex="-1"),
         element("footer", _sources(results)),
-        styles=("page.css", "charts.css", "experiment.css"),
+        styles=(text_of("charts.css"), text_of("experiment.css", __package__)),
         class_="charts experiments",
     )
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from spider_compose.cli.document import document, facts, signature
-from spider_compose.cli.markup import Markup, element, escape, join
 from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments, sql_parts
 from spider_compose.cli.selection import Row, Selection, confidence
+from spider_compose.page.document import document, facts, signature, text_of
+from spider_compose.page.markup import Markup, element, escape, join
 from spider_compose.sql.clauses import CLAUSE_TYPES
 
 
@@ -31,7 +31,7 @@ def render_page(selection: Selection, counts: Mapping[str, int] | None = None) -
         _filters(selection),
         element("main", *(join("\n", pair) for pair in pairs), id="pairs", tabindex="-1"),
         element("p", "No pair passes the filters.", id="none", hidden=True),
-        script="page.js",
+        script=text_of("page.js", __package__),
         class_="compared" if len(selection.aligners) > 1 else None,
     )
 

@@ -6,10 +6,10 @@ after the guidelines, and takes the ratings. Texts are untrusted: `markup.elemen
 
 from __future__ import annotations
 
-from spider_compose.cli.document import document
-from spider_compose.cli.markup import Markup, element, join
 from spider_compose.evaluation.ratings.scale import EXAMPLE_SQL, EXAMPLES, GUIDELINES, LABELS
 from spider_compose.evaluation.ratings.study import Item, Study, Text
+from spider_compose.page.document import document, text_of
+from spider_compose.page.markup import Markup, element, join
 
 
 def render_sheet(study: Study, rater: int) -> str:
@@ -28,8 +28,8 @@ def render_sheet(study: Study, rater: int) -> str:
             data_sheet=sheet,
         ),
         _scale(),
-        styles=("page.css", "rating.css"),
-        script="rating.js",
+        styles=(text_of("rating.css", __package__),),
+        script=text_of("rating.js", __package__),
         class_="rating",
     )
 

@@ -10,13 +10,13 @@ import base64
 import hashlib
 from importlib import resources
 
-from spider_compose.cli.markup import Markup, element
+from spider_compose.page.markup import Markup, element
 
 
 def document(
     title: str,
     *body: str,
-    styles: tuple[str, ...] = ("page.css",),
+    styles: tuple[str, ...] = (),
     script: str = "",
     class_: str | None = None,
 ) -> str:
@@ -24,16 +24,15 @@ def document(
 
     Args:
         body: children of its body.
-        styles: files of this package, one after the other.
-        script: a file of this package, or none.
+        styles: style sheets after `page.css`, as text.
+        script: JavaScript, or none.
         class_: of the body.
     """
-    style = "".join(map(_asset, styles))
-    code = _asset(script) if script else ""
+    style = "".join((text_of("page.css"), *styles))
     policy = [
         "default-src 'none'",
         f"style-src {_hash(style)}",
-        *([f"script-src {_hash(code)}"] if script else []),
+        *([f"script-src {_hash(script)}"] if script else []),
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -47,7 +46,7 @@ def document(
         element("title", title),
         element("style", Markup(style)),
     )
-    scripts = [element("script", Markup(code))] if script else []
+    scripts = [element("script", Markup(script))] if script else []
     page = element("html", head, element("body", *body, *scripts, class_=class_), lang="en")
     return f"<!doctype html>\n{page}\n"
 
@@ -70,8 +69,9 @@ def signature(text: str, name: str = "Signature") -> Markup:
     )
 
 
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def text_of(name: str, package: str = __package__) -> str:
+    """A style sheet or script that lies beside the modules of `package`."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

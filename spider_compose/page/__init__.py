@@ -1,0 +1,1 @@
+"""What the pages share: markup that cannot be left unescaped, one document, one look."""
