@@ -12,9 +12,18 @@ from collections.abc import Sequence
 
 from spider_compose import __version__
 from spider_compose.errors import SpiderComposeError
-from spider_compose.stef.cli import calibrate, explain, fit, install_metric, prompt, score, validate_rules
+from spider_compose.stef.cli import (
+    calibrate,
+    explain,
+    fit,
+    install_metric,
+    prompt,
+    sample_log,
+    score,
+    validate_rules,
+)
 
-COMMANDS = (score, explain, prompt, validate_rules, calibrate, fit, install_metric)
+COMMANDS = (score, explain, prompt, validate_rules, calibrate, fit, install_metric, sample_log)
 
 
 def parser() -> argparse.ArgumentParser:

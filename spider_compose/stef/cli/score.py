@@ -70,7 +70,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _output(path: str | None) -> Iterator[TextIO]:
+def output(path: str | None) -> Iterator[TextIO]:
     """Where the lines go: a file that takes the place of an earlier one only when all lines are written."""
     if path is None:
         yield sys.stdout
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     (used, budget), summary = scorer_and_budget(options), Summary()
     # `tee` holds back what the scorer reads ahead, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))
-    with _output(options.output) as out:
+    with output(options.output) as out:
         escaped = (out.encoding or "").lower().replace("-", "") != "utf8"
         for number, (row, result) in enumerate(zip(first, used.score_rows(second), strict=True)):
             summary.add(result)

@@ -1,0 +1,1 @@
+"""A log to try the monitoring on: three simulated agents, two months, one gets worse on a known day."""
