@@ -14,6 +14,7 @@ from spider_compose import __version__
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.cli import (
     calibrate,
+    compare,
     explain,
     fit,
     install_metric,
@@ -23,7 +24,7 @@ from spider_compose.stef.cli import (
     validate_rules,
 )
 
-COMMANDS = (score, explain, prompt, validate_rules, calibrate, fit, install_metric, sample_log)
+COMMANDS = (score, compare, explain, prompt, validate_rules, calibrate, fit, install_metric, sample_log)
 
 
 def parser() -> argparse.ArgumentParser:

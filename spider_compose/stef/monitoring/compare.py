@@ -1,0 +1,401 @@
+"""Two agents, versions or times held against each other, over scored rows.
+
+A difference is always B less A: negative, B is worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spider_compose.errors import OptionError, SpiderComposeError, choose
+from spider_compose.stef.monitoring.measures import (
+    MEASURES,
+    QUESTION_COLUMNS,
+    Codes,
+    Floats,
+    question_codes,
+    values,
+)
+from spider_compose.stef.monitoring.resampling import LEVEL, Difference, check_sampling, compare_sums
+
+# What `compare` reads of scored rows; the reasons are wide and asked for by themselves.
+COLUMNS = tuple(dict.fromkeys(("key", *QUESTION_COLUMNS, *(c for m in MEASURES.values() for c in m), "unscored")))
+REASON_COLUMNS = ("reasons",)
+
+DESIGNS = ("auto", "paired", "separate")
+
+# Taken as paired by itself where so much of the side with fewer questions is shared.
+_SHARED = 0.5
+
+# How a gate decides; see `Gate`.
+RULES_OF_GATES = ("shown", "estimate", "ruled-out")
+
+UNSCORED_RULE = "unscored: "
+"""Before the reason of an unscored row where it stands among the rules: such a row lost all 100 points."""
+
+
+@dataclass(frozen=True)
+class RuleChange:
+    """What a rule took from A and B, in points a query (paired: a question), unscored rows as 0.
+
+    The changes of all rules add up to the difference in `score_unscored_as_0`, with its sign turned.
+
+    Attributes:
+        rule: its name, or "unscored: " and the reason.
+        a: points lost in A.
+        b: points lost in B.
+        change: b - a; above 0, B is worse.
+        low: lower end of the interval of `LEVEL`, normal, by question.
+        high: its upper end.
+        p_value: two-sided, times the number of rules left (Holm): the level holds for all rules together.
+    """
+
+    rule: str
+    a: float
+    b: float
+    change: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class QuestionChange:
+    """A shared question whose score changed.
+
+    Attributes:
+        question: as its first row in A asks it.
+        database: likewise.
+        a: mean score in A, unscored as 0.
+        b: mean score in B.
+    """
+
+    question: str
+    database: str
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that is told of two sides.
+
+    Attributes:
+        design: "paired" or "separate".
+        matched_by: "question" or "key".
+        shared: shared questions.
+        only_a: questions of A alone; of no account in a paired comparison.
+        only_b: questions of B alone.
+        measures: per measure the difference.
+        rules: what changed by rule, the greatest change first.
+        questions: the shared questions that changed most, worse ones first; none in a separate comparison.
+        samples: resamples.
+        seed: of the resamples.
+    """
+
+    design: str
+    matched_by: str
+    shared: int
+    only_a: int
+    only_b: int
+    measures: dict[str, Difference]
+    rules: tuple[RuleChange, ...]
+    questions: tuple[QuestionChange, ...]
+    samples: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values, in points with four decimals and p-values with six."""
+        return _rounded({**asdict(self), "level": LEVEL, "signature": self.signature})
+
+    @property
+    def signature(self) -> str:
+        """What moves the figures, beside the signature of the scores."""
+        return f"compare:{self.design}|by:{self.matched_by}|samples:{self.samples}|seed:{self.seed}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether B may pass.
+
+    Attributes:
+        measure: the measure it looks at.
+        worse_than: the most points that B may be worse.
+        rule: "shown": B fails where it is worse than that, and worse at all by the permutation test;
+            "estimate": where it is worse than that; "ruled-out": unless the interval rules out that it is.
+        passed: whether B passes.
+        why: in words.
+        questions_needed: questions to find a difference of `worse_than` with the usual power; None where the
+            sample has no spread.
+    """
+
+    measure: str
+    worse_than: float
+    rule: str
+    passed: bool
+    why: str
+    questions_needed: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def gate(comparison: Comparison, measure: str, worse_than: float, rule: str = "shown") -> Gate:
+    """Decide whether B passes.
+
+    Raises:
+        OptionError: the rule or measure is unknown, `worse_than` is negative or no number, or there is
+            nothing to decide on.
+    """
+    choose("gate", rule, RULES_OF_GATES)
+    if not 0 <= worse_than <= 100:
+        raise OptionError(f"`fail_if_worse_than` must be points from 0 to 100, but got {worse_than}")
+    found = comparison.measures[choose("measure", measure, comparison.measures)]
+    if found.difference is None or found.low is None or found.p_value is None:
+        raise SpiderComposeError(
+            f"cannot decide on `{measure}`: it needs two questions with a value on each side, but A has "
+            f"{found.questions[0]} and B {found.questions[1]}"
+        )
+    worse, sure = found.difference < -worse_than, found.p_value <= 1 - LEVEL
+    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low > -worse_than}[rule]
+    said = f"{found.difference:+.2f} points, limit {-worse_than:+.2f}"
+    if rule == "shown" and worse:
+        said += f"; {'more' if sure else 'no more'} than chance (p = {found.p_value:.4f})"
+    if rule == "ruled-out":
+        said += f"; the interval begins at {found.low:+.2f}"
+    needed = None
+    if found.detectable and worse_than:
+        needed = int(np.ceil(min(found.questions) * (found.detectable / worse_than) ** 2))
+    return Gate(measure, worse_than, rule, passed, said, needed)
+
+
+def compare(
+    a: pa.Table,
+    b: pa.Table,
+    design: str = "auto",
+    samples: int = 2000,
+    seed: int = 1,
+    reasons: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None,
+    examples: int = 5,
+) -> Comparison:
+    """Hold B against A.
+
+    Args:
+        a: scored rows with `COLUMNS`.
+        b: likewise.
+        design: "paired": on the questions both have, each counted once; "separate": every row of both, with
+            shared questions drawn together; "auto": paired where at least half of the questions of the side
+            with fewer are shared.
+        samples: of the bootstrap and the permutation test.
+        seed: of both.
+        reasons: the column `reasons` of A and B, row by row; without it only the unscored are told by reason.
+        examples: how many changed questions to show in each direction.
+
+    Raises:
+        OptionError: an option is out of range, or a paired comparison has no shared question.
+        SpiderComposeError: a side has no rows.
+    """
+    check_sampling(samples, seed)
+    choose("design", design, DESIGNS)
+    for name, table in (("A", a), ("B", b)):
+        if not table.num_rows:
+            raise SpiderComposeError(f"{name} has no scored rows; look at its path, agent and times")
+    sides = _sides(a, b)
+    shared = sides.shared
+    fewer = min(int((count > 0).sum()) for count in sides.counts)
+    if design == "auto":
+        design = "paired" if shared.sum() >= max(_SHARED * fewer, 1) else "separate"
+    if design == "paired" and not shared.any():
+        raise OptionError("A and B share no question; compare them as separate traffic (`--separate`)")
+    measures = {
+        name: compare_sums(*_sums(sides, name, design), samples=samples, seed=seed) for name in MEASURES
+    }
+    changes = tuple(_rule_changes(sides, reasons, design))
+    questions = tuple(_changed(sides, examples)) if design == "paired" else ()
+    only = [int((count > 0).sum() - shared.sum()) for count in sides.counts]
+    by = sides.matched_by
+    return Comparison(design, by, int(shared.sum()), *only, measures, changes, questions, samples, seed)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Both tables with the question of every row, and rows by question."""
+
+    tables: tuple[pa.Table, pa.Table]
+    codes: tuple[Codes, Codes]
+    counts: tuple[Codes, Codes]
+    matched_by: str
+
+    @property
+    def shared(self) -> Any:
+        return (self.counts[0] > 0) & (self.counts[1] > 0)
+
+
+def _sides(a: pa.Table, b: pa.Table) -> _Sides:
+    """Rows by question; by their key in files that hold scores alone."""
+    silent = all(_no_text(table, name) for table in (a, b) for name in ("question", "enriched_question"))
+    by = "key" if silent else "question"
+    codes, names = question_codes([a, b], by)
+    counts = tuple(np.bincount(own, minlength=len(names)) for own in codes)
+    return _Sides((a, b), (codes[0], codes[1]), (counts[0], counts[1]), by)
+
+
+def _no_text(table: pa.Table, name: str) -> bool:
+    return not pc.any(pc.fill_null(pc.not_equal(table[name].cast(pa.string()), ""), False)).as_py()
+
+
+def _sums(sides: _Sides, measure: str, design: str) -> tuple[Floats, tuple[int, int]]:
+    """Sums and counts by question (see `resampling`), and rows of A and B."""
+    size = len(sides.counts[0])
+    sums = np.zeros((size, 4))
+    for place, (table, codes) in enumerate(zip(sides.tables, sides.codes, strict=True)):
+        own = values(table, measure)
+        there = ~np.isnan(own)
+        sums[:, 2 * place] = np.bincount(codes[there], weights=own[there], minlength=size)
+        sums[:, 2 * place + 1] = np.bincount(codes[there], minlength=size)
+    if design == "paired":
+        sums = sums[(sums[:, 1] > 0) & (sums[:, 3] > 0)]
+    rows = int(sums[:, 1].sum()), int(sums[:, 3].sum())
+    if design == "paired":
+        sums[:, [0, 2]] /= sums[:, [1, 3]]
+        sums[:, [1, 3]] = 1.0
+    return sums, rows
+
+
+# --- by rule -----------------------------------------------------------------------------------------------
+
+
+def _rule_changes(
+    sides: _Sides, reasons: tuple[pa.ChunkedArray, pa.ChunkedArray] | None, design: str
+) -> list[RuleChange]:
+    """Points lost by rule, with the standard error of a difference of ratios, by question.
+
+    As in `resampling._standard_error`, but most questions lose nothing by most rules, so that sums run over
+    what was lost alone.
+    """
+    lost = [_lost(sides, place, reasons and reasons[place]) for place in range(2)]
+    names = sorted({name for _, _, own in lost for name in own.unique().to_pylist()})
+    if not names:
+        return []
+    shares = _shares(sides, design)  # of each row in the mean of its side, by question
+    cells, weights = [], []
+    means = np.zeros((2, len(names)))
+    for place, (rows, points, own) in enumerate(lost):
+        rule = np.asarray(pc.index_in(own, pa.array(names)), dtype=np.int64)
+        question = sides.codes[place][rows]
+        weight = points * (shares[place] / np.maximum(sides.counts[place], 1))[question]
+        means[place] = np.bincount(rule, weights=weight, minlength=len(names))
+        cells.append(question * len(names) + rule)
+        weights.append(weight if place else -weight)
+    errors = _rule_errors(np.concatenate(cells), np.concatenate(weights), means, shares)
+    return _with_holm(names, means, errors)
+
+
+def _lost(sides: _Sides, place: int, reasons: pa.ChunkedArray | None) -> tuple[Codes, Floats, pa.Array]:
+    """(row, points, rule) of everything lost on one side."""
+    unscored = sides.tables[place]["unscored"].cast(pa.string())
+    without = np.isnan(values(sides.tables[place], "score"))
+    rows: Codes = np.flatnonzero(without).astype(np.int64)
+    why = pc.fill_null(unscored.filter(pa.array(without)), "?")
+    rules = pc.binary_join_element_wise(UNSCORED_RULE, why, "").combine_chunks()
+    points = np.full(len(rows), 100.0)
+    if reasons is None:
+        return rows, points, rules
+    flat, start = [(rows, points, rules)], 0
+    for chunk in reasons.chunks:
+        of = np.asarray(pc.list_parent_indices(chunk), dtype=np.int64) + start
+        items = chunk.flatten()
+        scored = ~without[of]
+        own = np.asarray(items.field("points"), dtype=np.float64)
+        flat.append((of[scored], own[scored], items.field("rule").filter(pa.array(scored))))
+        start += len(chunk)
+    return (
+        np.concatenate([part[0] for part in flat]),
+        np.concatenate([part[1] for part in flat]),
+        pa.concat_arrays([part[2].cast(pa.string()) for part in flat]),
+    )
+
+
+def _shares(sides: _Sides, design: str) -> tuple[Floats, Floats]:
+    """How much each question counts in the mean of A and of B; each adds up to 1."""
+    if design == "paired":
+        alike = sides.shared / max(sides.shared.sum(), 1)
+        return alike, alike
+    return sides.counts[0] / sides.counts[0].sum(), sides.counts[1] / sides.counts[1].sum()
+
+
+def _rule_errors(cells: Codes, weights: Floats, means: Floats, shares: tuple[Floats, Floats]) -> Floats:
+    """Standard error of each rule's change.
+
+    A question's residual is x - y: x what it adds to the change, y its share of both means; the sum of its
+    square is taken apart, so that questions with x = 0 need no row of their own.
+    """
+    rules = means.shape[1]
+    cells, places = np.unique(cells, return_inverse=True)
+    x = np.bincount(places.reshape(-1), weights=weights, minlength=len(cells))
+    question, rule = cells // rules, cells % rules
+    of_a, of_b = shares
+    with_a = np.bincount(rule, weights=x * of_a[question], minlength=rules)
+    with_b = np.bincount(rule, weights=x * of_b[question], minlength=rules)
+    squares = np.bincount(rule, weights=x**2, minlength=rules)
+    squares -= 2 * (means[1] * with_b - means[0] * with_a)
+    squares += means[1] ** 2 * (of_b @ of_b) - 2 * means[0] * means[1] * (of_a @ of_b)
+    squares += means[0] ** 2 * (of_a @ of_a)
+    fewer = min(int((of_a > 0).sum()), int((of_b > 0).sum()))
+    return np.asarray(np.sqrt(np.maximum(squares, 0) * fewer / max(fewer - 1, 1)))
+
+
+def _with_holm(names: list[str], means: Floats, errors: Floats) -> list[RuleChange]:
+    """The rules with intervals, p-values corrected for their number, the greatest change first."""
+    normal = NormalDist()
+    wide = normal.inv_cdf((1 + LEVEL) / 2) * errors
+    changes = means[1] - means[0]
+    # Where there is no spread nothing can be said; where nothing changed, nothing need be.
+    z = np.divide(np.abs(changes), errors, out=np.zeros_like(errors), where=errors > 1e-12)
+    single = np.array([2 * normal.cdf(-float(value)) for value in z])
+    order = np.argsort(single, kind="stable")
+    corrected = np.empty_like(single)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(single[order] * np.arange(len(names), 0, -1)))
+    found = [
+        RuleChange(name, *map(float, (means[0, i], means[1, i], c, c - wide[i], c + wide[i], corrected[i])))
+        for i, (name, c) in enumerate(zip(names, changes, strict=True))
+    ]
+    return sorted(found, key=lambda rule: (-abs(rule.change), rule.rule))
+
+
+# --- by question -------------------------------------------------------------------------------------------
+
+
+def _changed(sides: _Sides, examples: int) -> Iterator[QuestionChange]:
+    """The shared questions that got worse most, then those that got better most."""
+    size = len(sides.counts[0])
+    means = []
+    for table, codes, counts in zip(sides.tables, sides.codes, sides.counts, strict=True):
+        total = np.bincount(codes, weights=values(table, "score_unscored_as_0"), minlength=size)
+        means.append(total / np.maximum(counts, 1))
+    change = np.where(sides.shared, means[1] - means[0], 0.0)
+    order = np.lexsort((np.arange(size), change))
+    worse = [q for q in order[:examples] if change[q] < 0]
+    better = [q for q in order[::-1][:examples] if change[q] > 0]
+    for question in (*worse, *better):
+        (row, *_) = np.flatnonzero(sides.codes[0] == question)
+        text, enriched, database = (
+            sides.tables[0][name][int(row)].as_py() for name in ("question", "enriched_question", "database")
+        )
+        yield QuestionChange(text or enriched or "", database or "", *(float(m[question]) for m in means))
+
+
+def _rounded(value: Any, digits: int = 4) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(part, 6 if key == "p_value" else digits) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(part, digits) for part in value]
+    return round(value, digits) if isinstance(value, float) else value
