@@ -15,18 +15,29 @@ PACKAGE = "spider_compose"
 
 # What each part of the package may import of the others, itself always included. A chain of layers, each
 # knowing those below it, and beside it branches that know nothing of the dataset.
-CHAIN = ["errors", "language", "sql", "source", "alignment", "composition", "splits", "dataset"]
+CHAIN = ["errors", "yaml_file", "language", "sql", "source", "alignment", "composition", "splits", "dataset"]
 ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enumerate(CHAIN)} | {
     "tokenization": {"errors", "sql"},
     "models": {"errors", "sql", "tokenization"},
     "evaluation": {"errors", "sql", "alignment"},  # alignment: which words say a clause
-    "experiments": {"errors", "sql", "evaluation"},
-    "training": {*CHAIN, "tokenization", "models", "evaluation"},
+    "experiments": {"errors", "yaml_file", "sql", "evaluation"},
+    "inference": {*CHAIN, "tokenization", "models", "evaluation"},
+    "training": {*CHAIN, "tokenization", "models", "evaluation", "inference"},
     "stef": {"errors", "language", "sql", "page"},
     "page": set(),
     "hub": {"errors"},
     "__main__": {"cli"},
-    "cli": {*CHAIN, "tokenization", "models", "evaluation", "experiments", "stef", "page", "hub"},
+    "cli": {
+        *CHAIN,
+        "tokenization",
+        "models",
+        "evaluation",
+        "experiments",
+        "inference",
+        "stef",
+        "page",
+        "hub",
+    },
 }
 
 # Programs stand on the package, never the other way round. `python -m spider_compose` is the one door to cli.
@@ -38,6 +49,7 @@ CONFINED: dict[str, set[str]] = {
     "torch": {
         f"{PACKAGE}.tokenization.collator",
         f"{PACKAGE}.models",
+        f"{PACKAGE}.inference",
         f"{PACKAGE}.training",
         f"{PACKAGE}.stef.judges.local",
         "trainers",

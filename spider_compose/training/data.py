@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any
 
 from spider_compose.errors import SourceError
+from spider_compose.inference.data import ConfigData, Rows, read_config, sample
 from spider_compose.sql.schema import Schema
 from spider_compose.training.settings import EXPERIMENTS, TrainingSettings
-
-Rows = list[dict[str, Any]]
 
 # Not the run's seed: runs that differ in their seed are chosen and measured on the same pairs.
 _VALIDATION_SEED = 0
 # Of Spider's own training databases, the share whose pairs choose the best epoch.
 _HELD_OUT = 0.08
-_COLUMNS = ("id", "db_id", "query", "question", "clause_types", "num_clauses")
 
 
 @dataclass(frozen=True)
@@ -48,18 +43,21 @@ def read_data(settings: TrainingSettings) -> ExperimentData:
         SourceError: the source gives no rows for one of the three parts.
         OptionError: an option of the source is outside its range.
     """
-    parts, schemas, signature, dialect = _load(settings, settings.config)
+    loaded = _load(settings, settings.config)
+    parts, signature = dict(loaded.parts), loaded.signature
     if settings.experiment == "spider":
         parts["test"] = parts["validation"]
         parts["train"], parts["validation"] = _hold_out_databases(parts["train"])
     if settings.experiment == "compose_control":
-        kept = len(_load(settings, EXPERIMENTS["compose_no_overlap"])[0]["train"])
-        parts["train"] = _sample(parts["train"], kept, settings.seed)
+        kept = len(_load(settings, EXPERIMENTS["compose_no_overlap"]).parts["train"])
+        parts["train"] = sample(parts["train"], kept, settings.seed)
         signature += f"+control:{kept}:{settings.seed}"
     validation = parts["validation"]
     if settings.validation_items:
-        validation = _sample(validation, settings.validation_items, _VALIDATION_SEED)
-    data = ExperimentData(parts["train"], validation, parts["test"], schemas, signature, dialect)
+        validation = sample(validation, settings.validation_items, _VALIDATION_SEED)
+    data = ExperimentData(
+        parts["train"], validation, parts["test"], loaded.schemas, signature, loaded.dialect
+    )
     for part in ("train", "validation", "test"):
         if not getattr(data, part):
             raise SourceError(
@@ -69,40 +67,8 @@ def read_data(settings: TrainingSettings) -> ExperimentData:
     return data
 
 
-def _load(settings: TrainingSettings, config: str) -> tuple[dict[str, Rows], Mapping[str, Schema], str, str]:
-    from spider_compose.dataset.builder import SpiderCompose
-    from spider_compose.dataset.configs import SPLITS
-
-    builder = SpiderCompose(config_name=config, source=settings.source, **settings.source_options)
-    builder.download_and_prepare()
-    loaded = builder.as_dataset()
-    parts: dict[str, Rows] = {name: [] for name in SPLITS}  # a dataset leaves out splits without rows
-    parts |= {
-        name: part.select_columns([c for c in _COLUMNS if c in part.column_names]).to_list()
-        for name, part in loaded.items()
-    }
-    source = builder.config.read_source()
-    signature = f"{source.release or source.name}/{config}@{_digest(parts)}"
-    return parts, source.schemas, signature, builder.config.dialect
-
-
-def _digest(parts: Mapping[str, Rows]) -> str:
-    """A short hash of what the rows say: the same rows, however they were made, have the same."""
-    text = json.dumps(
-        {
-            part: [[row["db_id"], row["query"], row["question"]] for row in rows]
-            for part, rows in parts.items()
-        },
-        sort_keys=True,
-    )
-    return sha256(text.encode()).hexdigest()[:12]
-
-
-def _sample(rows: Rows, size: int, seed: int) -> Rows:
-    """`size` rows in their order, or all of them."""
-    if size >= len(rows):
-        return rows
-    return [rows[place] for place in sorted(random.Random(seed).sample(range(len(rows)), size))]
+def _load(settings: TrainingSettings, config: str) -> ConfigData:
+    return read_config(config, settings.source, settings.source_options)
 
 
 def _hold_out_databases(rows: Rows) -> tuple[Rows, Rows]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from spider_compose.errors import OptionError, choose
-from spider_compose.sql.canonical import canonical_words
-from spider_compose.sql.tree import build_tree
-from spider_compose.training.data import ExperimentData, Rows
+from spider_compose.inference.data import Rows
+from spider_compose.inference.text import canonical_sql, decode
+from spider_compose.training.data import ExperimentData
 from spider_compose.training.settings import TrainingSettings
 
 
@@ -29,22 +29,8 @@ class Learner:
     name: str
 
     def decode(self, sequences: Any, encoded: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Texts of generated ids; -100, the padding between batches, is no piece.
-
-        Args:
-            encoded: the features they were generated from, in the same order.
-        """
-        import numpy as np
-
-        ids = np.where(sequences == -100, self.tokenizer.pad_token_id, sequences)
-        if hasattr(self.tokenizer, "decode_question"):
-            texts = [
-                self.tokenizer.decode_question(row, features["slots"])
-                for row, features in zip(ids.tolist(), encoded, strict=True)
-            ]
-        else:
-            texts = self.tokenizer.batch_decode(ids, skip_special_tokens=True)
-        return [text.strip() for text in texts]
+        """Texts of generated ids; see `inference.text.decode`."""
+        return decode(self.tokenizer, sequences, encoded)
 
 
 def make_learner(settings: TrainingSettings, data: ExperimentData) -> Learner:
@@ -115,7 +101,10 @@ def _hub_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
         ) from None
 
     def encode(rows: Rows) -> list[dict[str, Any]]:
-        sources = [settings.source_prefix + source_text(row, data) for row in rows]
+        sources = [
+            settings.source_prefix + canonical_sql(row["query"], data.schemas.get(row["db_id"]), data.dialect)
+            for row in rows
+        ]
         questions = [row["question"] for row in rows]
         encoded = tokenizer(sources, text_target=questions, truncation=True)
         return [
@@ -124,14 +113,3 @@ def _hub_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
 
     collator = DataCollatorForSeq2Seq(tokenizer, model)
     return Learner(model, tokenizer, collator, encode, tokenizer.name_or_path)
-
-
-def source_text(row: dict[str, Any], data: ExperimentData) -> str:
-    """The canonical SQL that BiLSTM, ABS and REL read, as one text for models of the Hub."""
-    tree = build_tree(row["query"], data.schemas.get(row["db_id"]), data.dialect)
-    return " ".join(word.text for word in canonical_words(tree))
-
-
-def by_source_length(encoded: Sequence[dict[str, Any]]) -> list[int]:
-    """Places of the rows, shortest source first: batches of like length for evaluation."""
-    return sorted(range(len(encoded)), key=lambda place: len(encoded[place]["input_ids"]))

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from importlib import metadata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import spider_compose
 from spider_compose.errors import MissingExtraError, OptionError, OutputError
+from spider_compose.inference.report import (
+    REPORT_FORMAT,
+    measured,
+    prediction_lines,
+    signature,
+    sizes,
+    write_whole,
+)
+from spider_compose.inference.text import by_source_length
 from spider_compose.training.data import ExperimentData, read_data
-from spider_compose.training.encoding import Learner, by_source_length, make_learner
+from spider_compose.training.encoding import Learner, make_learner
 from spider_compose.training.settings import TrainingSettings
 from spider_compose.training.trainer import EpochLog, SQLToTextTrainer, StopWhenAsked, curve
-
-REPORT_FORMAT = 1
 
 
 def run(
@@ -69,18 +73,8 @@ def run(
     if not trainer.is_world_process_zero():
         return report
     _save_model(settings, learner, folder / "model")
-    _write(
-        folder / "predictions.jsonl",
-        "".join(
-            json.dumps(
-                {**{key: row[key] for key in ("id", "db_id", "query", "question")}, "prediction": text},
-                ensure_ascii=False,
-            )
-            + "\n"
-            for row, text in zip(data.test, predictions, strict=True)
-        ),
-    )
-    _write(folder / "report.json", json.dumps(report, indent=1) + "\n")
+    write_whole(folder / "predictions.jsonl", prediction_lines(data.test, predictions))
+    write_whole(folder / "report.json", json.dumps(report, indent=1) + "\n")
     return report
 
 
@@ -131,7 +125,7 @@ def _claim(folder: Path, settings: TrainingSettings) -> dict[str, Any] | None:
             )
     folder.mkdir(parents=True, exist_ok=True)
     if PartialState().is_main_process:
-        _write(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
+        write_whole(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
     report = folder / "report.json"
     if report.exists():
         found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
@@ -253,12 +247,9 @@ def _report(
     predictions: list[str],
     wall_seconds: float,
 ) -> dict[str, Any]:
-    from spider_compose.evaluation import error_analysis, score
-
     history = curve(trainer.state.log_history)
     best = max(history, key=lambda entry: entry["validation_bleu"])
-    metrics = score(predictions, data.test, dialect=data.dialect)
-    items = metrics.pop("items")
+    found = measured(predictions, data.test, data.schemas, data.dialect)
     epochs = round(float(trainer.state.epoch), 4)
     return {
         "format": REPORT_FORMAT,
@@ -274,7 +265,7 @@ def _report(
             "test_pairs": len(data.test),
         },
         "num_parameters": learner.model.num_parameters(),
-        "configuration": _sizes(learner.model.config),
+        "configuration": sizes(learner.model.config),
         "training": settings.to_dict(source=False),
         "processes": trainer.args.world_size,
         "device": str(trainer.args.device),
@@ -285,34 +276,14 @@ def _report(
         "cpu_seconds": round(trainer.cpu_seconds, 1),
         "wall_seconds": round(wall_seconds, 1),
         "curve": history,
-        "metrics": metrics,
-        "items": items,
-        "error_analysis": error_analysis(predictions, data.test, data.schemas or None, dialect=data.dialect),
-        "num_items": len(predictions),
-        "signature": _signature(trainer, settings, learner, data, metrics),
-    }
-
-
-def _sizes(config: Any) -> dict[str, Any]:
-    """What sets the model's size and parts, of its configuration."""
-    wanted = ("size", "num_", "dropout", "input_feeding", "copying", "coverage", "d_model", "d_ff", "d_kv")
-    held = config.to_diff_dict() | {name: getattr(config, name) for name in vars(config) if "size" in name}
-    return {
-        name: value
-        for name, value in sorted(held.items())
-        if any(part in name for part in wanted) and isinstance(value, (int, float, bool))
+        **found,
+        "signature": _signature(trainer, settings, learner, data, found["metrics"]["bleu"]["signature"]),
     }
 
 
 def _signature(
-    trainer: SQLToTextTrainer,
-    settings: TrainingSettings,
-    learner: Learner,
-    data: ExperimentData,
-    metrics: Mapping[str, Any],
+    trainer: SQLToTextTrainer, settings: TrainingSettings, learner: Learner, data: ExperimentData, bleu: str
 ) -> str:
-    import torch
-
     parts = {
         "model": f"{settings.model}/{settings.size}" if settings.is_paper_model else settings.model,
         "experiment": settings.experiment,
@@ -323,12 +294,8 @@ def _signature(
         "beams": settings.num_beams,
         "processes": trainer.args.world_size,
         "device": trainer.args.device.type,
-        "threads": torch.get_num_threads(),
-        **{name: metadata.version(name) for name in ("torch", "transformers", "tokenizers", "sqlglot")},
-        "version": spider_compose.__version__,
-        "bleu": metrics["bleu"]["signature"],
     }
-    return "||".join(f"{name}:{value}" for name, value in parts.items())
+    return signature(parts, bleu)
 
 
 def _save_model(settings: TrainingSettings, learner: Learner, folder: Path) -> None:
@@ -339,10 +306,3 @@ def _save_model(settings: TrainingSettings, learner: Learner, folder: Path) -> N
     else:
         learner.model.save_pretrained(folder)
         learner.tokenizer.save_pretrained(folder)
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

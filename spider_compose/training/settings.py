@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import OptionError, choose
+from spider_compose.yaml_file import read_yaml_mapping, told_value
 
 PAPER_MODELS = ("bilstm", "abs", "rel", "treelstm", "rgt")
 """The five encoders; any other name of a model is a folder or a Hub repository of a seq2seq model."""
@@ -56,7 +57,7 @@ class TrainingSettings:
         schedule: what the rate does after `warmup_steps`: "inverse_sqrt" falls slowly, whatever the number of
             epochs, and suits stopping early; "linear" and "cosine" fall to 0 at the last epoch.
         weight_decay: of AdamW.
-        max_grad_norm: length that longer gradients are cut to.
+        max_grad_norm: length that longer gradients are cut to; 0 cuts none.
         label_smoothing: share of the loss spread over the vocabulary, in [0, 1).
         vocab_size: pieces of the tokenizer that is trained on the training split (not for models of the Hub).
         validation_items: validation pairs that choose the best epoch, drawn with a fixed seed; 0 takes all.
@@ -107,18 +108,19 @@ class TrainingSettings:
         choose("mixed_precision", self.mixed_precision, MIXED_PRECISION)
         for tracker in self.report_to:
             choose("report_to", tracker, ("tensorboard", "trackio"))
-        for name, least in _LEAST.items():
-            _check_number(name, getattr(self, name), least)
-        for name in ("learning_rate", "processes"):
-            if getattr(self, name) is not None:
-                _check_number(name, getattr(self, name), 1 if name == "processes" else 0.0)
+        for name, (least, most) in _RANGES.items():
+            if getattr(self, name) is not None or name not in _MAY_BE_NONE:
+                _check_number(name, getattr(self, name), least, most)
         if not 0 <= self.label_smoothing < 1:
             raise OptionError(f"`label_smoothing` must be in [0, 1), but got {self.label_smoothing!r}.")
-        if not isinstance(self.model, str) or not self.model:
-            raise OptionError(f"`model` must be a name, but got {self.model!r}.")
+        for name in ("model", "source"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value or "\0" in value:
+                raise OptionError(f"`{name}` must be a name, but got {told_value(value)}.")
+        if not isinstance(self.source_prefix, str):
+            raise OptionError(f"`source_prefix` must be a text, but got {told_value(self.source_prefix)}.")
         for name in ("model_options", "source_options"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise OptionError(f"`{name}` must be a mapping, but got {getattr(self, name)!r}.")
+            _check_options(name, getattr(self, name))
         if not self.is_paper_model and self.model_options:
             raise OptionError(
                 f"`model_options` are fields of the five models' configurations ({', '.join(PAPER_MODELS)}); "
@@ -175,27 +177,66 @@ class TrainingSettings:
             for name in given:
                 choose("setting", name, names)
             values = dict(given)
-            trackers = values.get("report_to")
-            if trackers is not None:
-                listed = [trackers] if isinstance(trackers, str) else trackers
-                values["report_to"] = tuple(name for name in listed if name != "none")
+            if values.get("mixed_precision") is False:  # YAML's `no`
+                values["mixed_precision"] = "no"
+            if "report_to" in values:
+                values["report_to"] = _trackers(values["report_to"])
             return cls(**values)
         except OptionError as error:
             raise OptionError(f"{where}: {error}") from None
 
 
-_LEAST: dict[str, float | int] = {
-    "seed": 0, "epochs": 1, "patience": 0, "batch_size": 1, "gradient_accumulation": 1, "warmup_steps": 0,
-    "weight_decay": 0.0, "max_grad_norm": 0.0, "label_smoothing": 0.0, "vocab_size": 323,
-    "validation_items": 0, "num_beams": 1, "max_new_tokens": 1,
+_MOST = 2**31 - 1
+"""Of whole numbers, where nothing else sets the bound: what the libraries count in."""
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "seed": (0, 2**32 - 1),  # numpy's
+    "epochs": (1, _MOST), "patience": (0, _MOST), "batch_size": (1, _MOST),
+    "gradient_accumulation": (1, _MOST), "warmup_steps": (0, _MOST), "vocab_size": (323, _MOST),
+    "validation_items": (0, _MOST), "num_beams": (1, _MOST), "max_new_tokens": (1, _MOST),
+    "processes": (1, _MOST), "learning_rate": (0.0, float("inf")), "weight_decay": (0.0, float("inf")),
+    "max_grad_norm": (0.0, float("inf")), "label_smoothing": (0.0, float("inf")),
 }  # fmt: skip
+_MAY_BE_NONE = {"processes", "learning_rate"}
+
+# `source_options` may not say what settings say themselves.
+_SAID_ELSEWHERE = {"source": "source", "config_name": "experiment", "name": "experiment"}
 
 
-def _check_number(name: str, value: Any, least: float | int) -> None:
+def _check_number(name: str, value: Any, least: float, most: float) -> None:
     kinds = (int,) if isinstance(least, int) else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
         kind = "a whole number" if kinds == (int,) else "a number"
-        raise OptionError(f"`{name}` must be {kind} of at least {least}, but got {value!r}.")
+        raise OptionError(f"`{name}` must be {kind} of at least {least}, but got {told_value(value)}.")
+    if value > most:
+        raise OptionError(f"`{name}` must be at most {most:,}, but got {told_value(value)}.")
+
+
+def _check_options(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise OptionError(f"`{name}` must be a mapping, but got {told_value(value)}.")
+    for option, given in value.items():
+        if not isinstance(option, str):
+            raise OptionError(f"`{name}`: an option's name must be a text, but got {told_value(option)}.")
+        if name == "source_options" and option in _SAID_ELSEWHERE:
+            raise OptionError(
+                f"`source_options` must not hold {option!r}: the setting `{_SAID_ELSEWHERE[option]}` says it."
+            )
+        try:
+            json.dumps(given, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise OptionError(
+                f"`{name}`: {option!r} must be a number, text, list or mapping, but got {told_value(given)}."
+            ) from None
+
+
+def _trackers(value: Any) -> tuple[Any, ...]:
+    """The trackers of `report_to`: a name or a list of them; nothing, `no` and `none` are none."""
+    if value in (None, False):
+        return ()
+    if not isinstance(value, (str, list, tuple)):
+        raise OptionError(f"`report_to` must be a list of trackers, but got {told_value(value)}.")
+    return tuple(name for name in ([value] if isinstance(value, str) else value) if name != "none")
 
 
 def read_settings(path: str | Path | None, **given: Any) -> TrainingSettings:
@@ -208,19 +249,6 @@ def read_settings(path: str | Path | None, **given: Any) -> TrainingSettings:
     Raises:
         OptionError: the file is missing, is no YAML mapping, or holds a bad setting.
     """
-    import yaml
-
-    loaded: Any = {}
-    if path is not None:
-        try:
-            loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-        except OSError as error:
-            raise OptionError(f"{path}: cannot be read: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            place = getattr(error, "problem_mark", None)
-            line = f" in line {place.line + 1}" if place else ""
-            raise OptionError(f"{path}: expected YAML, but it does not parse{line}.") from None
-        if not isinstance(loaded, dict):
-            raise OptionError(f"{path}: expected a mapping of settings, but got {type(loaded).__name__}.")
+    loaded = {} if path is None else read_yaml_mapping(path, "settings")
     chosen = {name: value for name, value in given.items() if value is not None}
     return TrainingSettings.from_mapping({**loaded, **chosen}, str(path or "settings"))
