@@ -15,15 +15,15 @@ Blocks are run from the top; in a block, seed after seed, experiment after exper
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from spider_compose.errors import MissingExtraError, OptionError, choose
+from spider_compose.errors import OptionError, choose
 from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Cell, Identity
+from spider_compose.yaml_file import read_yaml_mapping, told_value
 
 COMMAND = ("python", "-m", "spider_compose.training")
 """The training program; `python` stands for the interpreter that runs the grid."""
@@ -31,8 +31,9 @@ COMMAND = ("python", "-m", "spider_compose.training")
 _KEYS = ("command", "config", "settings", "models", "cells")
 _BLOCK_KEYS = ("experiments", "seeds", "models", "settings")
 
-# The cell says these; as a setting they could say something else.
+# The cell says these; as a setting they could say something else. `--source` is the same for all cells.
 _OF_THE_CELL = ("model", "experiment", "seed")
+_SAID_ELSEWHERE = {**dict.fromkeys(_OF_THE_CELL, "the cell"), "source": "`--source`"}
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,21 @@ def read_grid(path: str | Path) -> Grid:
         MissingExtraError: no YAML reader is installed.
     """
     path = Path(path)
-    content = _read_mapping(path, "a grid")
+    content = read_yaml_mapping(path, "a grid")
     _refuse_unknown(path, "", content, _KEYS)
     models = _models(path, "models", content.get("models", list(MODELS)))
     settings = _settings(path, "settings", content.get("settings", {}))
     blocks = content.get("cells")
     if not isinstance(blocks, list) or not blocks:
-        raise OptionError(f"{path}: `cells` must be a list of blocks, but got {_told(blocks)}.")
+        raise OptionError(f"{path}: `cells` must be a list of blocks, but got {told_value(blocks)}.")
     configs = {model: _config(path, content.get("config"), model) for model in models}
-    cells: dict[Identity, Cell] = {}
+    cells: dict[str, Cell] = {}
     for number, block in enumerate(blocks, start=1):
         where = f"cells, block {number}"
         if not isinstance(block, Mapping):
-            raise OptionError(f"{path}: {where}: a mapping with experiments and seeds, got {_told(block)}.")
+            raise OptionError(
+                f"{path}: {where}: a mapping with experiments and seeds, got {told_value(block)}."
+            )
         _refuse_unknown(path, where, block, _BLOCK_KEYS)
         if missing := [key for key in ("experiments", "seeds") if key not in block]:
             raise OptionError(f"{path}: {where}: `{missing[0]}` is missing.")
@@ -100,9 +103,10 @@ def read_grid(path: str | Path) -> Grid:
             if model not in configs:
                 configs[model] = _config(path, content.get("config"), model)
         for identity in _identities(path, where, block, in_block):
-            if identity in cells:
+            # By name: models that differ in signs alone would share a folder.
+            if identity.name in cells:
                 raise OptionError(f"{path}: {where}: {identity.name} stands in the grid twice.")
-            cells[identity] = Cell(identity, {**configs[identity.model], **settings, **own})
+            cells[identity.name] = Cell(identity, {**configs[identity.model], **settings, **own})
     return Grid(path, tuple(cells.values()), _command(path, content.get("command", list(COMMAND))))
 
 
@@ -115,7 +119,9 @@ def _identities(
     seeds = _list(path, f"{where}, seeds", block["seeds"])
     for seed in seeds:
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise OptionError(f"{path}: {where}, seeds: whole numbers, 0 or more, but got {_told(seed)}.")
+            raise OptionError(
+                f"{path}: {where}, seeds: whole numbers, 0 or more, but got {told_value(seed)}."
+            )
     for seed in seeds:
         for experiment in experiments:
             for model in models:
@@ -140,41 +146,38 @@ def _choose(path: Path, where: str, value: Any, valid: Iterable[str]) -> None:
 
 def _list(path: Path, where: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise OptionError(f"{path}: `{where}` must be a list with something in it, but got {_told(value)}.")
+        raise OptionError(
+            f"{path}: `{where}` must be a list with something in it, but got {told_value(value)}."
+        )
     return value
 
 
 def _command(path: Path, value: Any) -> tuple[str, ...]:
     words = _list(path, "command", value)
     if not all(isinstance(word, str) for word in words):
-        raise OptionError(f"{path}: `command` must be a list of words, but got {_told(value)}.")
+        raise OptionError(f"{path}: `command` must be a list of words, but got {told_value(value)}.")
     return tuple(words)
 
 
 def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise OptionError(f"{path}: `{where}` must be names and values, but got {_told(value)}.")
-    if named := [key for key in _OF_THE_CELL if key in value]:
-        raise OptionError(f"{path}: {where}: `{named[0]}` is said by the cell, not by a setting.")
-    try:
-        json.dumps(value)
-    except TypeError:
+        raise OptionError(f"{path}: `{where}` must be names and values, but got {told_value(value)}.")
+    if named := [key for key in _SAID_ELSEWHERE if key in value]:
         raise OptionError(
-            f"{path}: {where}: numbers, words, lists and mappings alone; write other values (dates, say) in "
-            f"quotes: {_told(value)}."
-        ) from None
+            f"{path}: {where}: `{named[0]}` is said by {_SAID_ELSEWHERE[named[0]]}, not by a setting."
+        )
     return dict(value)
 
 
 def _config(path: Path, value: Any, model: str) -> dict[str, Any]:
-    """Settings of a model from the file that `config` names; what the cell says itself is passed over."""
+    """Settings of a model from the file that `config` names; what is said elsewhere is passed over."""
     if value is None:
         return {}
     if not isinstance(value, str):
-        raise OptionError(f"{path}: `config` must be a file's name, but got {_told(value)}.")
+        raise OptionError(f"{path}: `config` must be a file's name, but got {told_value(value)}.")
     file = path.parent / value.replace("{model}", model.replace("/", "_"))
-    content = _read_mapping(file, "settings")
-    kept = {key: item for key, item in content.items() if key not in _OF_THE_CELL}
+    content = read_yaml_mapping(file, "settings")
+    kept = {key: item for key, item in content.items() if key not in _SAID_ELSEWHERE}
     return _settings(file, "settings", kept)
 
 
@@ -185,26 +188,3 @@ def _refuse_unknown(path: Path, where: str, mapping: Mapping[Any, Any], known: S
             hint = f" Did you mean {near[0]!r}?" if near else ""
             place = f"{where}: " if where else ""
             raise OptionError(f"{path}: {place}unknown key {key!r}; there are {', '.join(known)}.{hint}")
-
-
-def _read_mapping(path: Path, what: str) -> dict[Any, Any]:
-    try:
-        import yaml
-    except ImportError as error:
-        raise MissingExtraError("reading a grid needs PyYAML: pip install 'spider-compose[data]'") from error
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OptionError(f"cannot read {path}: {error.strerror}. Name a YAML file with {what}.") from error
-    except UnicodeDecodeError as error:
-        raise OptionError(f"{path} is no text: {error}. Name a YAML file with {what}.") from error
-    except yaml.YAMLError as error:
-        raise OptionError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise OptionError(f"{path} must hold {what} as names and values, but holds {_told(content)}.")
-    return content
-
-
-def _told(value: Any) -> str:
-    told = repr(value)
-    return told if len(told) <= 80 else f"{told[:77]}..."

@@ -30,7 +30,26 @@ from spider_compose.training.settings import TrainingSettings, read_settings
         pytest.param({"vocab_size": 100}, "`vocab_size`", id="vocabulary"),
         pytest.param({"mixed_precision": "int8"}, "`mixed_precision` must be one of", id="precision"),
         pytest.param({"report_to": "wandb"}, "`report_to` must be one of", id="tracker"),
+        pytest.param({"report_to": 5}, "`report_to` must be a list of trackers, but got 5", id="number"),
+        pytest.param({"report_to": True}, "`report_to` must be a list of trackers", id="yes to trackers"),
+        pytest.param({"report_to": {"trackio": 1}}, "`report_to` must be a list", id="mapping of trackers"),
+        pytest.param({"report_to": [["trackio"]]}, "`report_to` must be one of", id="list in a list"),
+        pytest.param({"seed": 2**32}, "`seed` must be at most 4,294,967,295", id="large seed"),
+        pytest.param({"epochs": 10**400}, "`epochs` must be at most", id="huge"),
+        pytest.param({"source": None}, "`source` must be a name, but got None", id="no source"),
+        pytest.param({"source": 5}, "`source` must be a name", id="source as a number"),
+        pytest.param({"source": "a\0b"}, "`source` must be a name", id="zero byte"),
+        pytest.param({"experiment": ["compose"]}, "`experiment` must be one of", id="experiments"),
+        pytest.param({"mixed_precision": True}, "`mixed_precision` must be one of", id="yes to precision"),
+        pytest.param({"model": "a/b", "source_prefix": 5}, "`source_prefix` must be a text", id="prefix 5"),
         pytest.param({"model_options": [1]}, "`model_options` must be a mapping", id="options"),
+        pytest.param({"model_options": {1: 2}}, "name must be a text, but got 1", id="name of an option"),
+        pytest.param({"model_options": {"dropout": {1}}}, "'dropout' must be a number, text", id="set"),
+        pytest.param({"source_options": {"x": float("nan")}}, "'x' must be a number, text", id="nan option"),
+        pytest.param(
+            {"source_options": {"config_name": "spider"}}, "the setting `experiment` says it", id="config"
+        ),
+        pytest.param({"source_options": {"source": "x"}}, "the setting `source` says it", id="two sources"),
         pytest.param({"model": ""}, "`model` must be a name", id="no model"),
         pytest.param(
             {"model": "t5-small", "model_options": {"hidden_size": 3}},
@@ -49,8 +68,8 @@ def test_refused(given: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("- a\n- b\n", "expected a mapping of settings, but got list", id="list"),
-        pytest.param("model: rgt\n  epochs: [\n", "does not parse in line 2", id="no yaml"),
+        pytest.param("- a\n- b\n", "must hold settings as names and values", id="list"),
+        pytest.param("model: rgt\n  epochs: [\n", "no YAML that can be read: line 2", id="no yaml"),
         pytest.param("epochs: many\n", "`epochs` must be a whole number", id="value"),
     ],
 )
