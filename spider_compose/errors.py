@@ -50,6 +50,10 @@ class ReportError(SpiderComposeError):
     """The report of an experiment is missing, cut short or lacks what it must say."""
 
 
+class HubError(SpiderComposeError):
+    """The folder of a repository cannot be published, or the Hub refuses it."""
+
+
 class RatingError(SpiderComposeError, ValueError):
     """A rating sheet, or the key to it, cannot be read as it came back."""
 
