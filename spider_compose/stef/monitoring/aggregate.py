@@ -76,7 +76,7 @@ def summarize(table: pa.Table, by: Sequence[str] = ("agent",)) -> list[dict[str,
         question), `enrichment_quality` (their mean, 0 to 1), `enrichment_lost` (rows that lost or changed
         something); `judge_conflicts`.
     """
-    groups = _groups(table, by)
+    groups = group_rows(table, by)
     figures = _figures(table, groups)
     for name, (column, values) in _COUNTED.items():
         for figure, counts in zip(figures, _counts(table[column], groups, values), strict=True):
@@ -101,7 +101,7 @@ def series(table: pa.Table, by: Sequence[str] = ("agent",), every: str = "day") 
         As `summarize`, with `start`, when the hour, day, week or month begins: a datetime in UTC, None for
         rows without a time, which come last in their group. Times without rows are left out.
     """
-    groups = _groups(table, by, choose("every", every, EVERY))
+    groups = group_rows(table, by, choose("every", every, EVERY))
     return [{**key, **figure} for key, figure in zip(groups.keys, _figures(table, groups), strict=True)]
 
 
@@ -116,30 +116,42 @@ def lost_points(table: pa.Table, by: Sequence[str] = ("agent",)) -> list[dict[st
         Per group and rule: rule, rows (that lost points for it), points (all together), and `points_per_row`
         over the scored rows of the group: over all rules these add up to 100 less the mean.
     """
-    groups = _groups(table, by)
+    groups = group_rows(table, by)
     scored = groups.count(_marked(pc.is_valid(table["score"])))
+    names, rows, points = lost_by_rule(table, groups)
+    return [
+        {
+            **groups.keys[group],
+            "rule": names[rule],
+            "rows": int(rows[group, rule]),
+            "points": round(float(points[group, rule]), 4),
+            "points_per_row": _ratio(points[group, rule], scored[group], 6),
+        }
+        for group, rule in np.argwhere(rows)
+    ]
+
+
+def lost_by_rule(table: pa.Table, groups: Groups) -> tuple[list[str], Codes, Numbers]:
+    """What each rule cost each group, as arrays.
+
+    Returns:
+        The rules, and by group and rule the rows that lost points for it, and the points.
+    """
     reasons = table["reasons"].combine_chunks()
     row = pc.list_parent_indices(reasons).to_numpy(zero_copy_only=False)
     flat = reasons.flatten()
     rules, names = _encoded(flat.field("rule"))
+    shape = (len(groups.keys), len(names))
+    lost = np.asarray(flat.field("points").to_numpy(zero_copy_only=False), dtype=np.float64)
     cell = groups.codes[row] * len(names) + rules
-    size = len(groups.keys) * len(names)
-    points = np.bincount(cell, weights=flat.field("points").to_numpy(zero_copy_only=False), minlength=size)
-    rows = np.bincount(cell[_first(row * len(names) + rules)], minlength=size)
-    return [
-        {
-            **groups.keys[place // len(names)],
-            "rule": names[place % len(names)],
-            "rows": int(rows[place]),
-            "points": round(float(points[place]), 4),
-            "points_per_row": round(float(points[place] / max(1, scored[place // len(names)])), 6),
-        }
-        for place in np.flatnonzero(rows)
-    ]
+    points = np.bincount(cell, weights=lost, minlength=shape[0] * shape[1]).astype(np.float64)
+    once = _first(row * max(1, len(names)) + rules)  # a rule may hold several things against a row
+    rows = np.bincount(cell[once], minlength=shape[0] * shape[1]).reshape(shape)
+    return names, rows, points.reshape(shape)
 
 
-def _groups(table: pa.Table, by: Sequence[str], every: str | None = None) -> Groups:
-    """Rows by columns, and within these by time."""
+def group_rows(table: pa.Table, by: Sequence[str], every: str | None = None) -> Groups:
+    """Rows by the columns `by`, and within these by time, as `start`."""
     columns = {name: table[name] for name in by}
     if every:
         columns["start"] = pc.floor_temporal(table["time"].cast(pa.timestamp("us")), unit=every)

@@ -56,12 +56,12 @@ class Agent:
 
 _FAIR = Agent("B", 0.36, 0.18, 0.015, 0.013, 0.9, 0.6, 0.05, "postgres")
 _WORSE = replace(
-    _FAIR, wrong=0.55, no_sql=0.05, broken=0.03, lost=0.3, favoured=("dropped_filter", "wrong_direction")
+    _FAIR, wrong=0.65, no_sql=0.05, broken=0.03, lost=0.35, favoured=("dropped_filter", "wrong_direction")
 )
 AGENTS = (
-    Agent("A", 0.38, 0.16, 0.007, 0.006, 0.85, 0.6, 0.05, "sqlite"),
+    Agent("A", 0.38, 0.18, 0.007, 0.006, 0.85, 0.6, 0.05, "sqlite"),
     _FAIR,
-    Agent("C", 0.26, 0.07, 0.005, 0.004, 0.95, 0.9, 0.02, "mysql"),
+    Agent("C", 0.26, 0.04, 0.005, 0.004, 0.95, 0.9, 0.02, "mysql"),
 )
 
 
