@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spider_compose.errors import MissingExtraError, OptionError, OutputError
+from spider_compose.errors import MissingExtraError, OptionError
 from spider_compose.inference.report import (
     REPORT_FORMAT,
     measured,
@@ -19,8 +18,10 @@ from spider_compose.inference.report import (
     write_whole,
 )
 from spider_compose.inference.text import by_source_length
+from spider_compose.training.checkpoints import KeepBestAndLast, last_checkpoint, trained_epochs
 from spider_compose.training.data import ExperimentData, read_data
 from spider_compose.training.encoding import Learner, make_learner
+from spider_compose.training.run_folder import check_begun, finished, held
 from spider_compose.training.settings import TrainingSettings
 from spider_compose.training.trainer import EpochLog, SQLToTextTrainer, StopWhenAsked, curve
 
@@ -41,35 +42,55 @@ def run(
         The report, or None if the run was asked to stop (SIGTERM) before its end.
 
     Raises:
-        OutputError: the folder holds a run with other settings.
+        OutputError: the folder holds a run with other settings, of other pairs or on another number of
+            processes, or another program trains in it.
         OptionError: a setting does not suit this machine or this model.
         SourceError: the source gives no pairs.
     """
-    import transformers
+    from accelerate import PartialState
 
     folder = Path(output)
     _check_machine(settings)
-    finished = _claim(folder, settings)
-    if finished is not None:
-        say(f"{folder}: already finished")
-        return finished
+    is_main_process = PartialState().is_main_process
+    with held(folder, is_main_process):
+        report = finished(folder, settings, is_main_process)
+        if report is not None:
+            say(f"{folder}: already finished")
+            return report
+        return _train_and_test(settings, folder, say)
+
+
+def _train_and_test(
+    settings: TrainingSettings, folder: Path, say: Callable[[str], None]
+) -> dict[str, Any] | None:
+    import transformers
+
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
-    started = time.time()
     # On several processes the first builds the dataset and the others read it from the cache.
     arguments = _arguments(settings, folder)
     with arguments.main_process_first(desc="dataset"):
         data = read_data(settings)
+    last = last_checkpoint(folder / "checkpoints")
+    check_begun(
+        folder,
+        last is not None,
+        arguments.process_index == 0,
+        data=data.signature,
+        processes=arguments.world_size,
+    )
+    if last is not None and (epochs := trained_epochs(last, settings.patience)):
+        arguments.num_train_epochs = epochs
     transformers.set_seed(settings.seed)
     learner = make_learner(settings, data)
     stop = StopWhenAsked()
     trainer = _trainer(arguments, settings, learner, data, stop, folder, say)
-    trainer.train(resume_from_checkpoint=_last_checkpoint(folder))
+    trainer.train(resume_from_checkpoint=None if last is None else str(last))
     if stop.asked and trainer.state.epoch < settings.epochs:
         say(f"{folder}: stopped as asked; the same command goes on")
         return None
     predictions = _predict(trainer, settings, learner, data)
-    report = _report(trainer, settings, learner, data, predictions, time.time() - started)
+    report = _report(trainer, settings, learner, data, predictions)
     if not trainer.is_world_process_zero():
         return report
     _save_model(settings, learner, folder / "model")
@@ -109,30 +130,6 @@ def _has_accelerator() -> bool:
     return bool(torch.cuda.is_available() or torch.backends.mps.is_available())
 
 
-def _claim(folder: Path, settings: TrainingSettings) -> dict[str, Any] | None:
-    """The report of a finished run of these settings; an error if the folder holds another run."""
-    from accelerate import PartialState
-
-    stamp = folder / "settings.json"
-    if stamp.exists():
-        held = json.loads(stamp.read_text(encoding="utf-8"))
-        asked = settings.to_dict()
-        moved = sorted(name for name in asked if held.get(name) != asked[name])
-        if moved:
-            raise OutputError(
-                f"{folder} holds a run with other settings ({', '.join(moved)}). Choose another folder, or "
-                "remove this one."
-            )
-    folder.mkdir(parents=True, exist_ok=True)
-    if PartialState().is_main_process:
-        write_whole(stamp, json.dumps(settings.to_dict(), indent=1) + "\n")
-    report = folder / "report.json"
-    if report.exists():
-        found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
-        return found
-    return None
-
-
 def _arguments(settings: TrainingSettings, folder: Path) -> Any:
     from transformers import Seq2SeqTrainingArguments
 
@@ -156,12 +153,12 @@ def _arguments(settings: TrainingSettings, folder: Path) -> Any:
         eval_strategy="epoch",
         save_strategy="epoch",
         logging_strategy="epoch",
-        save_total_limit=2,  # the best and the last
-        load_best_model_at_end=True,
+        load_best_model_at_end=True,  # KeepBestAndLast deletes the others
         metric_for_best_model="bleu",
         greater_is_better=True,
         restore_callback_states_from_checkpoint=True,  # patience goes on where it stood
         predict_with_generate=True,
+        generation_num_beams=1,  # on validation, whatever a model of the Hub has as its own
         remove_unused_columns=False,  # trees are read by the collator
         label_names=["labels"],
         report_to=list(settings.report_to) or "none",
@@ -189,8 +186,10 @@ def _trainer(
     def scores(found: Any) -> dict[str, float]:
         import sacrebleu
 
+        from spider_compose.evaluation.exact_match import exact_match
+
         texts = learner.decode(found.predictions, validation)
-        exact = sum(text == reference for text, reference in zip(texts, references, strict=True))
+        exact = sum(exact_match(text, reference) for text, reference in zip(texts, references, strict=True))
         return {
             "bleu": sacrebleu.corpus_bleu(texts, [references]).score,
             "exact_match": 100 * exact / len(references),
@@ -205,26 +204,12 @@ def _trainer(
         data_collator=learner.collator,
         processing_class=learner.tokenizer,
         compute_metrics=scores,
-        callbacks=[*patience, stop, EpochLog(folder / "log.jsonl", say)],
+        callbacks=[*patience, stop, KeepBestAndLast(), EpochLog(folder / "log.jsonl", say)],
     )
     trainer.remove_callback(PrinterCallback)
     if arguments.disable_tqdm:
         trainer.remove_callback(ProgressCallback)
     return trainer
-
-
-def _last_checkpoint(folder: Path) -> str | None:
-    """The newest whole checkpoint. The trainer's state is written last: a kill leaves it missing or cut."""
-    found = [path for path in (folder / "checkpoints").glob("checkpoint-*") if _is_whole(path)]
-    return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
-
-
-def _is_whole(checkpoint: Path) -> bool:
-    try:
-        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _predict(
@@ -245,10 +230,9 @@ def _report(
     learner: Learner,
     data: ExperimentData,
     predictions: list[str],
-    wall_seconds: float,
 ) -> dict[str, Any]:
     history = curve(trainer.state.log_history)
-    best = max(history, key=lambda entry: entry["validation_bleu"])
+    best = next(entry for entry in history if entry["step"] == trainer.state.best_global_step)
     found = measured(predictions, data.test, data.schemas, data.dialect)
     epochs = round(float(trainer.state.epoch), 4)
     return {
@@ -274,7 +258,7 @@ def _report(
         "best_epoch": best["epoch"],
         "stopped": "epochs" if epochs >= settings.epochs else "early",
         "cpu_seconds": round(trainer.cpu_seconds, 1),
-        "wall_seconds": round(wall_seconds, 1),
+        "wall_seconds": round(trainer.wall_seconds, 1),
         "curve": history,
         **found,
         "signature": _signature(trainer, settings, learner, data, found["metrics"]["bleu"]["signature"]),

@@ -28,7 +28,7 @@ class LengthSampler(Sampler[int]):
     Args:
         source_lengths: pieces of each source.
         target_lengths: pieces of each target.
-        batch_size: pairs of one step over all processes.
+        batch_size: pairs of one step of the weights, over all processes and accumulated batches.
     """
 
     def __init__(
@@ -67,32 +67,41 @@ class LengthSampler(Sampler[int]):
 class SQLToTextTrainer(Seq2SeqTrainer):
     """Trains one of the five models, or any seq2seq model of the Hub, on encoded pairs.
 
-    Log entries carry `cpu_seconds`, the time of this process over all its resumed runs.
+    Log entries carry `cpu_seconds` and `wall_seconds`, the time of this process over all its resumed runs.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._earlier_seconds = 0.0
-        self._started = time.process_time()
+        self._cpu_before = self._wall_before = 0.0
+        # Neither goes back or jumps when somebody sets the clock.
+        self._cpu_started, self._wall_started = time.process_time(), time.monotonic()
 
     @property
     def cpu_seconds(self) -> float:
         """CPU seconds of this run and of those that it resumed, up to their last checkpoints."""
-        return self._earlier_seconds + time.process_time() - self._started
+        return self._cpu_before + time.process_time() - self._cpu_started
+
+    @property
+    def wall_seconds(self) -> float:
+        """Seconds that passed in this run and in those that it resumed, up to their last checkpoints."""
+        return self._wall_before + time.monotonic() - self._wall_started
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Add the clock."""
-        super().log({**logs, "cpu_seconds": round(self.cpu_seconds, 2)}, start_time)
+        """Add the clocks."""
+        clocks = {"cpu_seconds": round(self.cpu_seconds, 2), "wall_seconds": round(self.wall_seconds, 2)}
+        super().log({**logs, **clocks}, start_time)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
-        """As in the base class; the clock goes on where the checkpoint's stood."""
+        """As in the base class; the clocks go on where the checkpoint's stood."""
         if isinstance(resume_from_checkpoint, str):
-            self._earlier_seconds = _seconds_at(resume_from_checkpoint)
+            self._cpu_before = _seconds_at(resume_from_checkpoint, "cpu_seconds")
+            self._wall_before = _seconds_at(resume_from_checkpoint, "wall_seconds")
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Sampler[int]:
         rows = self.train_dataset if train_dataset is None else train_dataset
-        step = self.args.train_batch_size * self.args.world_size
+        # What moves the weights at once, so that a step is the same pairs however it is shared out.
+        step = self.args.train_batch_size * self.args.world_size * self.args.gradient_accumulation_steps
         sources, targets = ([len(row[name]) for row in rows] for name in ("input_ids", "labels"))
         return LengthSampler(sources, targets, step, self.args.seed)
 
@@ -124,9 +133,9 @@ class SQLToTextTrainer(Seq2SeqTrainer):
         return None, generated, labels
 
 
-def _seconds_at(checkpoint: str) -> float:
+def _seconds_at(checkpoint: str, clock: str) -> float:
     state = TrainerState.load_from_json(str(Path(checkpoint) / "trainer_state.json"))
-    return max((entry.get("cpu_seconds", 0.0) for entry in state.log_history), default=0.0)
+    return max((entry.get(clock, 0.0) for entry in state.log_history), default=0.0)
 
 
 class StopWhenAsked(TrainerCallback):
@@ -156,7 +165,9 @@ class StopWhenAsked(TrainerCallback):
         self.asked = True
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Save and stop."""
+        """Save and stop, all processes after the same step."""
+        if args.world_size > 1:
+            self.asked = _any_process(self.asked, args.device)
         if self.asked:
             control.should_log = True
             control.should_save = True
@@ -166,6 +177,13 @@ class StopWhenAsked(TrainerCallback):
         """In the middle of an epoch nothing is evaluated: it would count as one more epoch when resumed."""
         if self.asked and state.epoch % 1:
             control.should_log = control.should_save = control.should_evaluate = False
+
+
+def _any_process(asked: bool, device: torch.device) -> bool:
+    """Whether one of the processes was asked: the signal may reach one a step before the others."""
+    found = torch.tensor(int(asked), device=device)
+    torch.distributed.all_reduce(found, torch.distributed.ReduceOp.MAX)
+    return bool(found)
 
 
 class EpochLog(TrainerCallback):

@@ -1,0 +1,104 @@
+"""Whose a run's folder is: one run's, with the settings and on the pairs it was begun with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from spider_compose.errors import OutputError
+from spider_compose.inference.report import REPORT_FORMAT, write_whole
+from spider_compose.training.settings import TrainingSettings
+
+_ANOTHER = "Choose another folder, or remove this one."
+
+
+@contextmanager
+def held(folder: Path, is_main_process: bool) -> Iterator[None]:
+    """Make the folder, and keep other programs from training in it; the system lets go at any end.
+
+    Args:
+        is_main_process: of several processes of one run the first one holds it.
+
+    Raises:
+        OutputError: another program trains here, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "train.lock").open("a")
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}. Choose another folder.") from None
+    with file:
+        if is_main_process and sys.platform != "win32":
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(
+                    f"another program is training in {folder}. Wait for it, or choose another folder."
+                ) from None
+            except OSError:
+                pass  # a file system without locks
+        yield
+
+
+def finished(folder: Path, settings: TrainingSettings, is_main_process: bool) -> dict[str, Any] | None:
+    """The report of a finished run of these settings, or None where there is something left to do.
+
+    A report that was cut short is written anew.
+
+    Raises:
+        OutputError: the folder holds a run with other settings, or a report of another version.
+    """
+    stamp = folder / "settings.json"
+    asked: dict[str, Any] = json.loads(json.dumps(settings.to_dict()))
+    if stamp.exists():
+        given = _read(stamp)
+        if given is None:
+            raise OutputError(f"{stamp} cannot be read, so that it is not known what was begun. {_ANOTHER}")
+        moved = sorted(name for name in {*asked, *given} if given.get(name) != asked.get(name))
+        if moved:
+            raise OutputError(f"{folder} holds a run with other settings ({', '.join(moved)}). {_ANOTHER}")
+    if is_main_process:
+        write_whole(stamp, json.dumps(asked, indent=1) + "\n")
+    report = _read(folder / "report.json")
+    if report is not None and report.get("format") != REPORT_FORMAT:
+        raise OutputError(
+            f"{folder / 'report.json'}: expected a report of format {REPORT_FORMAT}, but got "
+            f"{report.get('format')!r}. {_ANOTHER}"
+        )
+    return report
+
+
+def check_begun(folder: Path, going_on: bool, is_main_process: bool, **now: Any) -> None:
+    """Refuse to go on with what no setting says but moves every number.
+
+    Args:
+        going_on: whether there is a checkpoint; without one, what is now is written down.
+        now: signature of the data, number of processes.
+
+    Raises:
+        OutputError: one of them is another than when the run was begun.
+    """
+    path = folder / "begun.json"
+    before = _read(path) if going_on else None
+    for name, value in now.items() if before is not None else ():
+        if before is not None and name in before and before[name] != value:
+            raise OutputError(
+                f"{folder} holds a run with other {name}: {before[name]} then, {value} now. {_ANOTHER}"
+            )
+    if is_main_process:
+        write_whole(path, json.dumps(now, indent=1) + "\n")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A JSON object, or None where there is none that can be read."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
