@@ -184,7 +184,9 @@ def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[Codes, list[Any]]:
         column = column.combine_chunks()
     found = column.dictionary_encode(null_encoding="encode")
     values = found.dictionary.to_pylist()
-    order = sorted(range(len(values)), key=lambda place: (values[place] is None, values[place] or ""))
+    known = [place for place, value in enumerate(values) if value is not None]
+    order = sorted(known, key=lambda place: values[place])
+    order += [place for place, value in enumerate(values) if value is None]
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values))
     return rank[found.indices.to_numpy(zero_copy_only=False)], [values[place] for place in order]
