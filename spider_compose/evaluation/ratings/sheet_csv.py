@@ -23,7 +23,7 @@ _NEEDED = COLUMNS[:3]
 # apostrophe is here so that a text's own is told from ours.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']")
 
-_WHOLE_NUMBER = re.compile(r"(\d+)(?:[.,]0*)?")  # a spreadsheet may make 4 into 4.0 or 4,0
+_WHOLE_NUMBER = re.compile(r"0*(\d)(?:[.,]0*)?")  # a spreadsheet may make 4 into 4.0 or 4,0
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,11 @@ def _header(text: str, file: str) -> tuple[str, dict[str, int]]:
     for delimiter in ",;\t":
         names = [cell.strip().lower() for cell in next(csv.reader([first], delimiter=delimiter), [])]
         if set(_NEEDED) <= set(names):
+            if twice := [name for name in _NEEDED if names.count(name) > 1]:
+                raise RatingError(
+                    f"{file}, row 1: the column {twice[0]} is there {names.count(twice[0])} times. Keep one, and "
+                    "give the others another name."
+                )
             return delimiter, {name: names.index(name) for name in _NEEDED}
     raise RatingError(
         f"{file}, row 1: expected the columns {', '.join(_NEEDED)}, but got {first!r:.120}. Name a CSV file "

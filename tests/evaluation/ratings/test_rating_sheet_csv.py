@@ -99,7 +99,9 @@ def test_missing_rows_are_not_rated(study: Study, codes: list[str]) -> None:
     assert read_sheet(text_of(rows).encode(), "x.csv", study.key).ratings == {codes[0]: 5}
 
 
-@pytest.mark.parametrize("rating", ["0", "6", "55", "-1", "4.5", "good", "n/a", "4 5", "1e0"])
+@pytest.mark.parametrize(
+    "rating", ["0", "6", "55", "-1", "4.5", "good", "n/a", "4 5", "1e0", "²", "9" * 5000]
+)
 def test_a_value_outside_the_scale(study: Study, codes: list[str], rating: str) -> None:
     rows = table(study, ["5", "", rating, "x"], codes)
     with pytest.raises(RatingError, match=r"x\.csv, row 4: a rating must be a whole number from 1 to 5"):
@@ -124,11 +126,26 @@ def test_a_value_outside_the_scale(study: Study, codes: list[str], rating: str) 
             lambda rows: [["sheet", "item", "score"], *rows[1:]],
             r"row 1: expected the columns sheet, item, rating",
         ),
+        (
+            lambda rows: [[*row[:3], "rating" if at == 0 else "", *row[3:]] for at, row in enumerate(rows)],
+            r"row 1: the column rating is there 2 times",
+        ),
         (lambda rows: rows[:1], r"has no rows below its header"),
         (lambda rows: [], r"row 1: expected the columns"),
         (lambda rows: [*rows[:2], ['"' + rows[2][0], *rows[2][1:]]], r"below row 2: not readable as CSV"),
     ],
-    ids=["item", "twice", "study", "rater", "mixed", "columns", "no rows", "empty", "open quote"],
+    ids=[
+        "item",
+        "twice",
+        "study",
+        "rater",
+        "mixed",
+        "columns",
+        "two ratings",
+        "no rows",
+        "empty",
+        "open quote",
+    ],
 )
 def test_refusals(
     study: Study, codes: list[str], change: Callable[[list[list[str]]], list[list[str]]], says: str
