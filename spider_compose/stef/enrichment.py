@@ -70,6 +70,10 @@ class Enrichment:
             if d.fate == "lost" and d.kind == "word"
         ]
 
+    def losses(self) -> list[str]:
+        """What was lost or changed, one line each."""
+        return [f"{d.fate}: {d.kind} {d.text!r}" for d in (*self.of("lost"), *self.of("changed"))]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, tee
@@ -130,6 +130,10 @@ class Row:
     dialect: str
 
 
+class PassedOver(dict[str, Any]):
+    """A row that has its score: it is read with its batch, as the first time, and gets an empty result."""
+
+
 def phi(filter_points: int, verdict_points: int, benign_bonus: int, confidence: float) -> float:
     """Phi = B / 10 * 100 * Gamma, B = min(10, filter points + verdict points + bonus).
 
@@ -205,13 +209,24 @@ class Scorer:
         """One result per row, in order, lazily; a row that cannot be scored gives a reason, no error."""
         return (explained.result for explained in self.explain_rows(rows))
 
+    def score_batches(self, batches: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[Result]:
+        """As `score_rows`, of rows that the caller has cut into batches of at most `BATCH_SIZE`.
+
+        A caller that shares batches out among processes gets the results it would get alone.
+        """
+        return (explained.result for explained in self._explain(batches))
+
     def explain_rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Explained]:
         """As `score_rows`, with the specifications, the alignment and the judgement of each row.
 
         Rows are read in batches of one size, so that results do not depend on how the caller slices them.
         A judge that asks about many at once reads ahead of the results, within bounds.
         """
-        read, given = tee(self._read_rows(rows))
+        rest = iter(rows)
+        return self._explain(iter(lambda: list(islice(rest, BATCH_SIZE)), []))
+
+    def _explain(self, batches: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[Explained]:
+        read, given = tee(item for batch in batches for item in self._read_batch(batch))
         requests = (
             None
             if isinstance(item, Result)
@@ -224,24 +239,22 @@ class Scorer:
             else:
                 yield Explained(_result(item[1], item[2], judgement), item[1], judgement)
 
-    def _read_rows(
-        self, rows: Iterable[Mapping[str, Any]]
-    ) -> Iterator[Result | tuple[Row, Pair, Enrichment | None]]:
-        """Both specifications of every row, batch by batch."""
-        rest = iter(rows)
-        while batch := list(islice(rest, BATCH_SIZE)):
-            yield from self._read_batch(batch)
-
     def _read_batch(
-        self, batch: list[Mapping[str, Any]]
+        self, batch: Sequence[Mapping[str, Any]]
     ) -> list[Result | tuple[Row, Pair, Enrichment | None]]:
+        """Both specifications of every row."""
         checked = [_row(row, self.rules.dialect) for row in batch]
         specs: dict[tuple[str, str], Specification] = {}
         # spaCy keeps every word it ever read, but for those of a memory zone.
         with load_model(self.spacy_model).memory_zone():
             docs = self._docs(row for row in checked if isinstance(row, Row))
             read = [
-                row if isinstance(row, Result) else self._read_safely(row, docs, specs) for row in checked
+                Result()
+                if isinstance(row, PassedOver)
+                else found
+                if isinstance(found, Result)
+                else self._read_safely(found, docs, specs)
+                for row, found in zip(batch, checked, strict=True)
             ]
             del docs
         return read

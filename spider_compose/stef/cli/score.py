@@ -1,4 +1,7 @@
-"""`stef score FILE`: one JSON line per row on stdout, a summary on stderr."""
+"""`stef score FILE`: one JSON line per row on stdout, a summary on stderr.
+
+`stef score LOG --out DIR`: the same for a log, into a folder that report, compare and monitor read.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import Any, TextIO
 
 from spider_compose.errors import OptionError
 from spider_compose.stef.cli import rows as row_files
+from spider_compose.stef.cli import score_log
 from spider_compose.stef.cli.judge_options import add_judge_arguments, judge
 
 
@@ -20,13 +24,17 @@ def register(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("score", help="score a file of queries", description=__doc__)
     command.add_argument(
-        "file", metavar="FILE", help="JSON Lines, CSV or Parquet with a question and the SQL in each row"
+        "file",
+        metavar="FILE",
+        help="JSON Lines, CSV or Parquet with a question and the SQL in each row; with `--out` also a folder "
+        "of them, '-' for standard input, or datasets:NAME",
     )
     row_files.add_arguments(command)
     add_scorer_arguments(command)
     command.add_argument("--output", metavar="PATH", help="write the lines there (default: stdout)")
     command.add_argument("--summary", metavar="PATH", help="write the summary there as JSON as well")
     command.add_argument("--brief", action="store_true", help="leave reasons and enrichment out of the lines")
+    score_log.add_arguments(command)
     command.set_defaults(run=run)
 
 
@@ -90,11 +98,14 @@ def output(path: str | None) -> Iterator[TextIO]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the file."""
+    """Score the file, or the log."""
     from itertools import tee
 
     from spider_compose.stef.score import Summary
 
+    score_log.check_options(options)
+    if options.out is not None:
+        return score_log.run(options, *scorer_and_budget(options))
     _check_outputs(options)
     (used, budget), summary = scorer_and_budget(options), Summary()
     # `tee` holds back what the scorer reads ahead, no more: results come in the order of the rows.
