@@ -13,9 +13,9 @@ def register(commands: Any) -> None:
     command = commands.add_parser(
         "report",
         help="report on scored queries, as JSON and as a page",
-        description="Per agent mean, P50, P90, coverage with reasons, shares and what points were lost for; the "
-        "worst queries with what is held against them; the score by day. A table goes to stderr, JSON to stdout "
-        "unless a file is named.",
+        description="Per agent mean, P50, P90, coverage with reasons, shares and what points were lost for; "
+        "the worst queries with what is held against them; the score by day. A table goes to stderr, JSON to "
+        "stdout unless a file is named.",
     )
     command.add_argument(
         "source", metavar="DIR", help="written by `stef score LOG --out DIR`; or one file of scores"

@@ -191,6 +191,15 @@ class Figures:
         """All scores together."""
         return sum(score * count for score, count in self.scores.items())
 
+    @property
+    def squared_error(self) -> float:
+        """The squared standard error of the mean; 0 of fewer than two scores."""
+        if self.scored < 2:
+            return 0.0
+        mean = self.total / self.scored
+        spread = sum(count * (score - mean) ** 2 for score, count in self.scores.items())
+        return spread / (self.scored - 1) / self.scored
+
     def percentile(self, percent: float) -> float | None:
         """A percentile of the scores, linear between neighbours as numpy has it."""
         if not self.scored:

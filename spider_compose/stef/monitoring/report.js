@@ -70,6 +70,14 @@ function percentile(found, percent) {
   return low;
 }
 
+function squaredError(found) {
+  if (found.scored < 2) return 0;
+  const mean = found.total / found.scored;
+  let spread = 0;
+  for (const [score, count] of found.scores) spread += count * (score - mean) ** 2;
+  return spread / (found.scored - 1) / found.scored;
+}
+
 const share = (part, whole) => (whole ? part / whole : null);
 const fixed = (number, digits = 1) => (number === null ? NONE : number.toFixed(digits).replace("-", "\u2212"));
 const percent = (part, whole) => (whole ? `${fixed((100 * part) / whole)} %` : NONE);
@@ -82,6 +90,7 @@ function texts(cells, found, choice) {
   const mean = share(late.total, late.scored);
   const before = share(early.total, early.scored);
   const change = mean === null || before === null ? null : mean - before;
+  const error = Math.sqrt(squaredError(late) + squaredError(early));
   return {
     rows: found.rows.toLocaleString("en"),
     mean: fixed(share(found.total, found.scored)),
@@ -91,6 +100,7 @@ function texts(cells, found, choice) {
     mean_unscored_as_0: fixed(share(found.total, found.rows)),
     recent: fixed(mean),
     change: (change !== null && change > 0 ? "+" : "") + fixed(change),
+    falls: change !== null && error > 0 && -change > data.clear * error,
     p_correct: fixed(share(found.p, found.withP), 2),
     quality: fixed(share(found.quality, found.enriched), 3),
   };
@@ -101,8 +111,11 @@ function writeTables(groups, choice) {
     const told = texts(cells, found, choice);
     for (const cell of all(`td[data-agent="${agent}"]`)) {
       const { figure, share: part, whole, rule } = cell.dataset;
-      if (figure) cell.textContent = told[figure];
-      else if (part) cell.textContent = percent(found.counts.get(part) || 0, found[whole]);
+      if (figure) {
+        cell.textContent = told[figure];
+        cell.classList.toggle("falls", figure === "change" && told.falls);
+      }
+      if (part) cell.textContent = percent(found.counts.get(part) || 0, found[whole]);
       else if (rule) cell.textContent = fixed(share(found.points.get(rule) || 0, found.scored), 2);
     }
     for (const picture of all(`svg[data-agent="${agent}"]`)) {
@@ -172,7 +185,8 @@ function drawOverTime(agent, cells, found) {
     }),
   );
   const level = document.querySelector(`line${own}`);
-  if (level && found.scored) for (const end of ["y1", "y2"]) level.setAttribute(end, y(found.total / found.scored).toFixed(1));
+  level.setAttribute("visibility", found.scored ? "visible" : "hidden");
+  if (found.scored) for (const end of ["y1", "y2"]) level.setAttribute(end, y(found.total / found.scored).toFixed(1));
   const floor = geometry.strip - 2;
   for (const name of ["unscored", "lost"]) {
     const area = known.map((s) => [x(s.day), floor - (floor - 6) * Math.min(1, s[name] / frame[name])]);

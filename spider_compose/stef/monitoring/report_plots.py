@@ -149,23 +149,23 @@ def strip(cube: Cube, frame: Frame, agent: int, name: str) -> Markup:
     )
 
 
-def bar(counts: Sequence[tuple[str, int]], agent: str, total: int, whole: str) -> Markup:
+def bar(
+    counts: Sequence[tuple[str, int]], colours: Sequence[int], agent: str, total: int, whole: str
+) -> Markup:
     """Shares side by side; the numbers stand beside it, so it is no picture of its own to a reader aloud.
 
     Args:
         counts: the parts, each with its name for the script.
+        colours: of the parts.
         agent: its number, or "all".
         total: what the parts are shares of, and `whole`, its name for the script.
     """
     at = 0.0
     drawn = []
-    for place, (name, count) in enumerate(counts):
+    for colour, (name, count) in zip(colours, counts, strict=False):
         width = 100 * count / total if total else 0.0
-        drawn.append(
-            element(
-                "rect", class_=f"p{place}", x=f"{at:.2f}", width=f"{width:.2f}", height="10", data_part=name
-            )
-        )
+        place = {"x": f"{at:.2f}", "width": f"{width:.2f}", "height": "10"}
+        drawn.append(element("rect", class_=f"p{colour}", data_part=name, **place))
         at += width
     return element(
         "svg",
@@ -190,7 +190,8 @@ def _said(agent: str, known: Sequence[tuple[int, float]]) -> str:
         return f"Score of {agent}: none"
     least = min(known, key=lambda item: item[1])
     at = (_EPOCH + timedelta(days=least[0])).isoformat()
-    return f"Score of {agent} over time: from {known[0][1]:.1f} to {known[-1][1]:.1f}, lowest {least[1]:.1f} on {at}"
+    ends = f"from {known[0][1]:.1f} to {known[-1][1]:.1f}"
+    return f"Score of {agent} over time: {ends}, lowest {least[1]:.1f} on {at}"
 
 
 def _top(shares: Iterable[float]) -> float:

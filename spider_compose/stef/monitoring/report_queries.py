@@ -25,20 +25,20 @@ def query(row: dict[str, Any], cube: Cube, day: int | None) -> Markup:
         element("h3", *_heading(row)),
         asked if read != row["question"] else "",
         element("p", *marked(read, spans), class_="question"),
-        element(
-            "pre",
-            element("code", *marked(row["sql"], [(r["sql_start"], r["sql_end"]) for r in row["reasons"]])),
-        )
-        if row["sql"].strip()
-        else element("p", "No SQL.", class_="note"),
-        element("ul", *(_reason(reason, read, row["sql"]) for reason in row["reasons"]), class_="reasons")
-        if row["reasons"]
-        else "",
+        _sql(row),
+        element("ul", *(_reason(reason, read, row["sql"]) for reason in row["reasons"]), class_="reasons"),
         *(element("p", note, class_="note") for note in _notes(row)),
         data_agent=str(_number(row["agent"], cube.agents)),
         data_database=str(_number(row["database"], cube.databases)),
         data_day=None if day is None else str(day),
     )
+
+
+def _sql(row: dict[str, Any]) -> Markup:
+    if not row["sql"].strip():
+        return element("p", "No SQL.", class_="note")
+    spans = [(reason["sql_start"], reason["sql_end"]) for reason in row["reasons"]]
+    return element("pre", element("code", *marked(row["sql"], spans)))
 
 
 def _heading(row: dict[str, Any]) -> Iterable[str]:

@@ -19,6 +19,8 @@ _FINE = BANDS[0][1]
 # How many of an agent, of each of its databases, of each of its weeks; whatever is filtered, some are there.
 _OF_AGENT, _OF_DATABASE, _OF_WEEK = 80, 8, 12
 _OF_REASON = 4
+_ALIKE = 3
+_UNKNOWN = 2.0  # in the place of a missing `p_correct`: after all others
 
 # What a chosen query says. Longer texts are cut: a page is for reading.
 COLUMNS = (
@@ -38,11 +40,11 @@ def choose_worst(table: pa.Table, most: int) -> Codes:
         most: at least this many rows where there are as many; about thrice at most.
     """
     score = np.asarray(table["score"].to_numpy(), dtype=np.float64)
-    p_correct = np.nan_to_num(np.asarray(table["p_correct"].to_numpy(), dtype=np.float64), nan=1.0)
+    p_correct = np.nan_to_num(np.asarray(table["p_correct"].to_numpy(), dtype=np.float64), nan=_UNKNOWN)
     newest = -table["time"].cast(pa.int64()).fill_null(0).to_numpy()
     # NaN compares as not below: unscored rows are left out.
     order = np.lexsort((newest, p_correct, score))
-    order = order[score[order] < _FINE]
+    order = _varied(table, order[score[order] < _FINE], p_correct)
     chosen = np.zeros(table.num_rows, dtype=np.bool_)
     for by, every, count in (
         (("agent",), None, _OF_AGENT),
@@ -55,6 +57,17 @@ def choose_worst(table: pa.Table, most: int) -> Codes:
     turn = _places(group_rows(table, ("agent",)).codes[kept])
     fair = np.sort(np.argsort(turn, kind="stable")[: 3 * most])  # agents in turn, then worst first again
     return np.asarray(kept[fair], dtype=np.int64)
+
+
+def _varied(table: pa.Table, order: Codes, p_correct: NDArray[np.float64]) -> Codes:
+    """A question asked every hour must not fill the list: at most `_ALIKE` rows of one `p_correct`.
+
+    Rows with one text have one `p_correct`; to compare the texts themselves they would have to be read.
+    """
+    places = group_rows(table, ("agent", "database")).codes[order]
+    found, alike = np.unique(p_correct[order], return_inverse=True)
+    few = _places(places * max(1, len(found)) + alike) < _ALIKE
+    return np.asarray(order[few | (p_correct[order] == _UNKNOWN)], dtype=np.int64)
 
 
 def choose_unscored(table: pa.Table) -> Codes:
