@@ -7,6 +7,8 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +47,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "with intervals, by number and pattern of clauses, and errors by kind. MODEL is one of the five, any "
         "seq2seq model (T5, BART) or any causal language model: a folder, or a repository on the Hub. Killed "
         "at any moment, the same command goes on with the rows that are left.",
-        epilog="Needs pip install 'spider-compose[data,models,evaluation]'. Weights are read from safetensors, "
-        "never from pickles, and a model's own code is never run.",
+        epilog="Needs pip install 'spider-compose[data,models,evaluation]'. Weights are read from "
+        "safetensors, never from pickles, and a model's own code is never run.",
     )
     parser.add_argument("model", metavar="MODEL", help="a folder, or owner/name on the Hub")
     parser.add_argument("--source", default=argparse.SUPPRESS, help=f"{SOURCE_HELP} (default: bundled)")
@@ -111,8 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
     from spider_compose.inference.run import evaluate
 
     settings = settings_of(arguments)
-    if not sys.stderr.isatty():
-        _silence_bars()
+    if not sys.stderr.isatty():  # in a log file a bar is one long line
+        import_module("transformers").utils.logging.disable_progress_bar()
     out = Path(arguments.out) if arguments.out else _default_out(settings)
     try:
         report = evaluate(settings, out, say=_say, progress=_Progress())
@@ -175,22 +177,12 @@ def summary(report: Mapping[str, Any]) -> str:
 
 
 def _check_extras() -> None:
-    from importlib.util import find_spec
-
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingExtraError(
             f"evaluating a model needs {missing[0]}, which is not installed: "
             "pip install 'spider-compose[data,models,evaluation]' (Python 3.11 or newer)"
         )
-
-
-def _silence_bars() -> None:
-    """Those of the libraries; in a log file they are one long line."""
-    from importlib import import_module
-
-    import_module("transformers").utils.logging.disable_progress_bar()
-    import_module("datasets").disable_progress_bars()
 
 
 def _default_out(settings: EvaluationSettings) -> Path:
