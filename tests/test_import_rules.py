@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
     "training": {*CHAIN, "tokenization", "models", "evaluation", "inference"},
     "stef": {"errors", "language", "sql", "page"},
     "page": set(),
-    "hub": {"errors", "experiments", "stef"},  # cards and reports of models; the metric's module
+    "hub": {"errors", "evaluation", "experiments", "stef"},  # prompt, cards and reports, the metric's module
     "__main__": {"cli"},
     "cli": {
         *CHAIN,
