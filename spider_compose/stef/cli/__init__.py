@@ -18,13 +18,27 @@ from spider_compose.stef.cli import (
     explain,
     fit,
     install_metric,
+    monitor,
     prompt,
+    report,
     sample_log,
     score,
     validate_rules,
 )
 
-COMMANDS = (score, compare, explain, prompt, validate_rules, calibrate, fit, install_metric, sample_log)
+COMMANDS = (
+    score,
+    report,
+    compare,
+    monitor,
+    explain,
+    prompt,
+    validate_rules,
+    calibrate,
+    fit,
+    install_metric,
+    sample_log,
+)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -55,7 +55,8 @@ class Difference:
         high: its upper end.
         p_value: of the two-sided permutation test.
         standard_error: of the difference, by question.
-        detectable: the least true difference that a sample like this finds with probability `POWER`.
+        detectable: the least true difference that a sample like this finds with probability `POWER`; None
+            where nothing varies.
         questions: questions that bear on it; of A, of B where these differ.
         rows: rows of A and of B.
     """
@@ -84,9 +85,7 @@ def check_sampling(samples: int, seed: int) -> None:
         raise OptionError(f"`seed` must be an integer of at least 0, but got {seed}")
 
 
-def compare_sums(
-    sums: Floats, rows: tuple[int, int], samples: int = 2000, seed: int = 1
-) -> Difference:
+def compare_sums(sums: Floats, rows: tuple[int, int], samples: int = 2000, seed: int = 1) -> Difference:
     """The difference of two means and what can be said of it.
 
     Args:
@@ -98,7 +97,9 @@ def compare_sums(
     sums = sums[(sums[:, NA] > 0) | (sums[:, NB] > 0)]
     questions = int((sums[:, NA] > 0).sum()), int((sums[:, NB] > 0).sum())
     if not min(questions):
-        means = [sums[:, x].sum() / sums[:, n].sum() if sums[:, n].sum() else None for x, n in ((A, NA), (B, NB))]
+        means = [
+            sums[:, x].sum() / sums[:, n].sum() if sums[:, n].sum() else None for x, n in ((A, NA), (B, NB))
+        ]
         return Difference(means[0], means[1], None, None, None, None, None, None, questions, rows)
     total = sums.sum(axis=0)
     difference = float(_difference(total))
@@ -109,7 +110,10 @@ def compare_sums(
     error = float(_standard_error(_products(sums).sum(axis=0), min(questions)))
     low, high = _interval(_bootstrap(sums, samples, seed), min(questions))
     p_value = _permutation_p_value(sums, samples, seed)
-    detectable = (t_quantile((1 + LEVEL) / 2, min(questions) - 1) + NormalDist().inv_cdf(POWER)) * error
+    wide = t_quantile((1 + LEVEL) / 2, min(questions) - 1) + NormalDist().inv_cdf(POWER)
+    detectable = (
+        wide * error if error > _EQUAL else None
+    )  # without any spread a sample tells nothing of others
     return Difference(mean_a, mean_b, difference, low, high, p_value, error, detectable, questions, rows)
 
 

@@ -1,0 +1,151 @@
+"""The state of `stef monitor` between two runs: one JSON file, replaced as a whole."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spider_compose.errors import OptionError, SpiderComposeError
+from spider_compose.stef.monitoring.control_chart import Chart, Excursion, Moments
+from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch, Window
+
+FORMAT = "stef monitor 1"
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the state alone; the lock goes with the process, however it ends.
+
+    Raises:
+        SpiderComposeError: another run holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: one run at a time is the scheduler's to see to
+        yield
+        return
+    with open(path.with_name(path.name + ".lock"), "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SpiderComposeError(f"another `stef monitor` is at work on {path}; let it end") from error
+        yield
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that nobody ever sees in part.
+
+    Raises:
+        SpiderComposeError: it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise SpiderComposeError(f"cannot write {path}: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def save(path: Path, watch: Watch, settings: Settings) -> None:
+    """Write the state."""
+    document = {
+        "format": FORMAT,
+        "settings": settings.fixed,
+        "scored_under": watch.scored_under,
+        "quiet_until": watch.quiet_until,
+        "streams": [
+            {"key": list(key), **_stream_as_json(stream)} for key, stream in sorted(watch.streams.items())
+        ],
+        "alarms": [asdict(alarm) for alarm in watch.alarms],
+    }
+    write_whole(path, json.dumps(document, indent=1) + "\n")
+
+
+def load(path: Path, settings: Settings) -> Watch:
+    """Read the state, or begin anew where there is none.
+
+    Raises:
+        OptionError: it was made with other settings.
+        SpiderComposeError: it is no state, or of another version.
+    """
+    if not path.exists():
+        return Watch()
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise ValueError(f"expected the format {FORMAT!r}, but got {document['format']!r}")
+        made_with = document["settings"]
+        watch = Watch(
+            {tuple(stream.pop("key")): _stream(stream) for stream in document["streams"]},
+            [_alarm(alarm) for alarm in document["alarms"]],
+            document["scored_under"],
+            document["quiet_until"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SpiderComposeError(
+            f"cannot read the state {path} ({error}); name another with `--state`, or delete it to begin anew"
+        ) from error
+    wanted = json.loads(json.dumps(settings.fixed))
+    if made_with != wanted:
+        raise OptionError(
+            f"the state {path} was made with {made_with}, but the options ask for {wanted}; use those, name "
+            "another `--state`, or delete it to begin anew"
+        )
+    return watch
+
+
+def _stream_as_json(stream: Stream) -> dict[str, Any]:
+    found = asdict(stream)
+    found["seen"] = {
+        str(window): base64.b64encode(np.array(questions, "<u8").tobytes()).decode("ascii")
+        for window, questions in stream.seen.items()
+    }
+    return found
+
+
+def _stream(found: dict[str, Any]) -> Stream:
+    seen = {
+        int(window): np.frombuffer(base64.b64decode(text, validate=True), "<u8").tolist()
+        for window, text in found["seen"].items()
+    }
+    return Stream(
+        closed=None if found["closed"] is None else int(found["closed"]),
+        charts={name: _chart(chart) for name, chart in found["charts"].items()},
+        waiting={name: Moments(*moments) for name, moments in found["waiting"].items()},
+        waiting_since=dict(found["waiting_since"]),
+        seen=seen,
+        windows=[Window(**window) for window in found["windows"]],
+    )
+
+
+def _chart(found: dict[str, Any]) -> Chart:
+    return Chart(
+        seen=Moments(*found["seen"]),
+        windows=int(found["windows"]),
+        scores=[float(score) for score in found["scores"]],
+        worse=_excursion(found["worse"]),
+        better=_excursion(found["better"]),
+    )
+
+
+def _excursion(found: dict[str, Any]) -> Excursion:
+    return Excursion(float(found["height"]), found["since"], Moments(*found["before"]), int(found["scores"]))
+
+
+def _alarm(found: dict[str, Any]) -> Alarm:
+    values = {field.name: found[field.name] for field in fields(Alarm)}
+    values["questions"] = (int(found["questions"][0]), int(found["questions"][1]))
+    return Alarm(**values)
