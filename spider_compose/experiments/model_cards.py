@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from spider_compose.errors import MissingExtraError
+from spider_compose.experiments.card_use import how_to_use
 from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Identity, model_title
 from spider_compose.experiments.error_tables import error_kinds
 from spider_compose.experiments.figures import Results
@@ -68,15 +69,30 @@ def write_cards(results: Results, folder: Path) -> list[Path]:
     return written
 
 
-def render_card(results: Results, model: str, experiment: str) -> str:
-    """The card of a model in an experiment, all its seeds together."""
+def render_card(
+    results: Results,
+    model: str,
+    experiment: str,
+    *,
+    repository: str | None = None,
+    dataset_repository: str | None = None,
+) -> str:
+    """The card of a model in an experiment, all its seeds together.
+
+    Args:
+        results: reports, of this model and others.
+        model: of which model.
+        experiment: and in which experiment.
+        repository: owner/name on the Hub that the card is for; None for a card of a folder.
+        dataset_repository: owner/name of the dataset on the Hub; None where it is not there.
+    """
     template = resources.files(__package__).joinpath("model_card.md").read_text(encoding="utf-8")
     reports = list(results.of(model, experiment).values())
     return Template(template).substitute(
-        header=_header(results, model, experiment, reports),
+        header=_header(results, model, experiment, reports, dataset_repository),
         title=_title(model, experiment),
         introduction=_introduction(model, experiment, reports),
-        use=_use(model),
+        use=how_to_use(reports[0], repository),
         scores=_scores(results, model, experiment, reports),
         scores_notes=_scores_notes(reports),
         by_num_clauses=_by_num_clauses(results, model, experiment),
@@ -107,7 +123,9 @@ def _named(experiment: str) -> str:
     return on_compose.get(experiment, f"{experiment_title(experiment)} split")
 
 
-def _header(results: Results, model: str, experiment: str, reports: Sequence[Report]) -> str:
+def _header(
+    results: Results, model: str, experiment: str, reports: Sequence[Report], dataset_repository: str | None
+) -> str:
     try:
         import yaml
     except ImportError as error:
@@ -117,18 +135,20 @@ def _header(results: Results, model: str, experiment: str, reports: Sequence[Rep
         mean = results.figure(model, experiment, name).mean
         if mean is not None:
             metrics.append({"type": kind, "name": title, "value": round(mean, 2)})
-    dataset: dict[str, Any] = {"type": "spider_compose", "name": _named(experiment)}
+    dataset: dict[str, Any] = {"type": dataset_repository or "spider_compose", "name": _named(experiment)}
     if config := reports[0].part("dataset").get("config"):
         dataset["config"] = config
     dataset["split"] = _test_split(experiment)
     of_spider = _of_spider(reports)
+    datasets = [dataset_repository] if dataset_repository else []
+    datasets += ["xlangai/spider"] if of_spider else []
     header = {
         "language": ["en"],
         **({"license": "cc-by-sa-4.0"} if of_spider else {}),
         "library_name": "transformers",
         "pipeline_tag": "translation",
         "tags": ["sql-to-text", "compositional-generalization", "spider-compose", model.split("/")[-1]],
-        **({"datasets": ["xlangai/spider"]} if of_spider else {}),
+        **({"datasets": datasets} if datasets else {}),
         **({"base_model": model} if model not in MODELS else {}),
         "metrics": sorted({str(metric["type"]) for metric in metrics}),
         "model-index": [
@@ -167,18 +187,6 @@ def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str
         + (f"; this is its `{size}` size" if size else "")
         + f".\n\nTrained for `{experiment}` ({EXPERIMENTS.get(experiment, experiment)}). "
         + f"The card covers {_count(len(reports), 'training')} (seed {seeds})."
-    )
-
-
-def _use(model: str) -> str:
-    if model not in MODELS:
-        return "As any sequence-to-sequence model of transformers: canonical SQL in, English out."
-    return (
-        "```py\n"
-        "from spider_compose.models import Translator  # pip install 'spider-compose[models]'\n\n"
-        'translator = Translator.from_pretrained("FOLDER")  # the `model` folder of a run\n'
-        'translator(["SELECT count(*) FROM singer", "WHERE age > 20"])\n'
-        "```"
     )
 
 

@@ -34,7 +34,8 @@ TEXT_TASKS = frozenset(
 """Tasks of text and tables, of the many that the Hub knows."""
 
 SIZES = frozenset(
-    "n<1K 1K<n<10K 10K<n<100K 100K<n<1M 1M<n<10M 10M<n<100M 100M<n<1B 1B<n<10B 10B<n<100B 100B<n<1T n>1T".split()
+    """n<1K 1K<n<10K 10K<n<100K 100K<n<1M 1M<n<10M 10M<n<100M 100M<n<1B 1B<n<10B 10B<n<100B 100B<n<1T
+    n>1T""".split()
 )
 """Sizes of datasets, in rows."""
 

@@ -49,7 +49,8 @@ class Told:
             if isinstance(cause, network):
                 reason = _first_line(cause) or type(cause).__name__
                 raise HubError(
-                    f"{doing} failed: {self._endpoint} cannot be reached ({reason}). Push again later; {_AGAIN}."
+                    f"{doing} failed: {self._endpoint} cannot be reached ({reason}). Push again later; "
+                    f"{_AGAIN}."
                 ) from error
             raise HubError(f"{doing} failed: {_first_line(error)}") from error
 

@@ -25,7 +25,7 @@ _PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
 _ARTICLES = {"model": "a model", "dataset": "a dataset", "space": "a Space"}
 _SDK = "gradio"
 
-_REPOSITORY = re.compile(r"(?=.{1,96}$)\w[\w.-]*\w?/\w(?:[\w.-]*\w)?", re.ASCII)
+_REPOSITORY = re.compile(r"(?=.{1,96}$)\w(?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
 _TAG = re.compile(r"\w(?:[\w.-]*\w)?", re.ASCII)
 
 
@@ -50,7 +50,7 @@ class Publication:
     def __post_init__(self) -> None:
         if not _REPOSITORY.fullmatch(self.repo_id) or "--" in self.repo_id or ".." in self.repo_id:
             raise OptionError(
-                "`repo` must be owner/name, of letters, digits, single - and ., and _, 96 characters at most, "
+                "`repo` must be owner/name, of letters, digits, _, single - and ., 96 characters at most, "
                 f"but got {self.repo_id!r}."
             )
         if self.tag is not None and not _TAG.fullmatch(self.tag):
@@ -105,7 +105,9 @@ def publish(
     try:
         from huggingface_hub import HfApi, get_token
     except ImportError as error:
-        raise MissingExtraError("publishing needs huggingface_hub: pip install 'spider-compose[hub]'") from error
+        raise MissingExtraError(
+            "publishing needs huggingface_hub: pip install 'spider-compose[hub]'"
+        ) from error
     token = token or get_token()
     files = check_folder(publication.folder, publication.artefact, token=token)
     if token is None:
@@ -171,7 +173,9 @@ class _Upload:
             if info.id != name:
                 raise HubError(f"{name} is now called {info.id}: name it so.")
             if repo_type == "space" and info.sdk not in (None, _SDK):
-                raise HubError(f"the Space {name} is one of {info.sdk}, not of {_SDK}: name another repository.")
+                raise HubError(
+                    f"the Space {name} is one of {info.sdk}, not of {_SDK}: name another repository."
+                )
             if self._private and not info.private:
                 self._notes.append(f"{name} was there before and is public; change that in its settings.")
             return info
@@ -266,8 +270,8 @@ class _Upload:
         marked = self._tagged(tag)
         if marked is not None and (changes or marked != head):
             raise HubError(
-                f"the tag {tag} of {self._to.repo_id} already marks another state ({marked[:8]}), and tags are "
-                "not moved: name another one (--tag)."
+                f"the tag {tag} of {self._to.repo_id} already marks another state ({marked[:8]}), and tags "
+                "are not moved: name another one (--tag)."
             )
 
     def _tag(self, head: str) -> str | None:
@@ -291,4 +295,7 @@ def _same(file: RepositoryFile, there: Any | None) -> bool:
     if there.lfs is not None:
         return bool(there.lfs.sha256 == sha256(file.local))
     content = file.local.read_bytes()
-    return bool(there.blob_id == hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest())
+    return bool(
+        there.blob_id
+        == hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    )

@@ -41,7 +41,10 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     from huggingface_hub.utils import close_session, disable_progress_bars
 
     with HubServer() as server:
-        server.store.users = {OWNER: ("owner", frozenset({"owner"})), READER: ("reader", frozenset({"reader"}))}
+        server.store.users = {
+            OWNER: ("owner", frozenset({"owner"})),
+            READER: ("reader", frozenset({"reader"})),
+        }
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
         monkeypatch.setattr(constants, "ENDPOINT", server.endpoint)
@@ -138,3 +141,86 @@ def space_folder(tmp_path: Path) -> Path:
     (folder / "app.py").write_text("import gradio\n")
     (folder / "requirements.txt").write_text("gradio\n")
     return folder
+
+
+def report(
+    experiment: str = "compose", bleu: float = 31.25, model: str = "rgt", **changes: Any
+) -> dict[str, Any]:
+    """The report of a training, of 20 items that are scored alike, made by hand."""
+    right = round(10 * bleu / 100)
+    statistics = [[10, 10, *(max(0, right - order) for order in range(4)), 10, 9, 8, 7]] * 20
+    return {
+        "format": 1,
+        "model": model,
+        "size": "small",
+        "experiment": experiment,
+        "seed": 1,
+        "dataset": {
+            "config": experiment, "signature": "spider_compose:0.1.0|source:Spider 1.0", "train_pairs": 25442,
+            "validation_pairs": 800, "test_pairs": 20,
+        },
+        "num_parameters": 3412345,
+        "configuration": {"hidden_size": 16},
+        "training": {"learning_rate": 0.002},
+        "epochs": 12.0,
+        "best_epoch": 7.0,
+        "stopped": "early",
+        "cpu_seconds": 1800.0,
+        "curve": [{"epoch": 7.0, "validation_bleu": 21.0}],
+        "metrics": {
+            "num_items": 20,
+            "bleu": {"score": bleu, "low": bleu - 3, "high": bleu + 3, "signature": "nrefs:1|case:mixed"},
+            "exact_match": {"score": 6.5, "low": 2.0, "high": 9.0},
+            "chrf": {"score": 52.75, "low": 50.0, "high": 54.0, "signature": "nc:6|nw:0"},
+            "by_num_clauses": {"3": {"num_items": 20, "bleu": bleu, "exact_match": 6.5}},
+        },
+        "items": {
+            "ids": [f"row-{row}" for row in range(20)], "bleu": statistics, "exact": [0] * 20,
+            "normalized": [0] * 20,
+        },
+        "num_items": 20,
+        "signature": f"model:{model}|experiment:{experiment}|seed:1",
+        **changes,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    """The folder of a run: a model of the paper, tiny and untrained, with its code, and a report."""
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    import torch
+
+    from spider_compose.models import MODELS, save_with_code
+    from spider_compose.tokenization.tokenizer import SQLTokenizer
+
+    pairs = [
+        {"query": "SELECT name FROM singer WHERE age > 20", "question": "Which singers are older than 20?"},
+        {"query": "SELECT count(*) FROM concert", "question": "How many concerts are there?"},
+    ]
+    tokenizer = SQLTokenizer.train(pairs, vocab_size=400)
+    torch.manual_seed(1)
+    sizes = {"embedding_size": 16, "hidden_size": 16, "decoder_hidden_size": 16}
+    config, model = MODELS["bilstm"]
+    folder = tmp_path / "bilstm-compose-seed1"
+    save_with_code(model(config(**sizes, vocab_size=len(tokenizer))), tokenizer, folder / "model")
+    (folder / "report.json").write_text(json.dumps(report(model="bilstm")))
+    (folder / "model" / "training_args.bin").write_bytes(b"a pickle")
+    (folder / "checkpoints").mkdir()
+    return folder
+
+
+@pytest.fixture
+def make_report() -> Callable[..., dict[str, Any]]:
+    """Make the content of a report by hand."""
+    return report
+
+
+@pytest.fixture
+def spaces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The apps of the Spaces, as they are in the package."""
+    from spider_compose.hub import space
+
+    for name in ("stef", "leaderboard"):
+        if not (space.SPACES / name / "app.py").is_file():
+            pytest.skip(f"the app of the Space {name} is not in this checkout")
+    return space.SPACES

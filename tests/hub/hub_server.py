@@ -69,7 +69,9 @@ class HubServer:
         self.lock = threading.RLock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
-        self.endpoint = f"http://127.0.0.1:{self._http.server_address[1]}"
+        port = self._http.server_address[1]
+        self.endpoint = f"http://127.0.0.1:{port}"
+        self.large_files = f"http://localhost:{port}"  # another host, as on the Hub
 
     def __enter__(self) -> HubServer:
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
@@ -118,7 +120,9 @@ class HubServer:
         problems = yaml_problems(asked["content"], asked["repoType"])
         return as_json({"errors": [{"message": one} for one in problems]}, 400 if problems else 200)
 
-    def repository(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def repository(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         found = self._find(match, token)
         commit = found.at(unquote(match["revision"] or "main"))
         return as_json(
@@ -150,19 +154,25 @@ class HubServer:
         start = int(query.get("cursor", 0))
         page = list(entries.values())[start : start + _PAGE]
         more = start + _PAGE < len(entries)
-        address = f"{self.endpoint}{match[0]}?recursive={query.get('recursive', 'false')}&cursor={start + _PAGE}"
+        address = (
+            f"{self.endpoint}{match[0]}?recursive={query.get('recursive', 'false')}&cursor={start + _PAGE}"
+        )
         return as_json(page, **({"Link": f'<{address}>; rel="next"'} if more else {}))
 
-    def paths_info(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def paths_info(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         commit = self._find(match, token).at(unquote(match["revision"]))
-        asked = (json.loads(body) if body.startswith(b"{") else {k: v for k, v in parse_qs(body.decode()).items()})
+        asked = json.loads(body) if body.startswith(b"{") else parse_qs(body.decode())
         paths = asked["paths"] if isinstance(asked["paths"], list) else [asked["paths"]]
         found = [_entry(path, commit.files[path]) for path in paths if path in commit.files]
         folders = [path for path in paths if any(name.startswith(f"{path}/") for name in commit.files)]
         found += [{"type": "directory", "path": path, "oid": "0" * 40, "size": 0} for path in folders]
         return as_json(found)
 
-    def preupload(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def preupload(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         repository = self._find(match, token)
         revision = unquote(match["revision"])
         self._check_commit(repository, revision, token, "create_pr" in query)
@@ -181,7 +191,9 @@ class HubServer:
             }
         )
 
-    def lfs_batch(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def lfs_batch(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         if not self.store.user(token):
             raise Refused(401, "Invalid username or password.")
         objects = []
@@ -201,7 +213,9 @@ class HubServer:
         self.store.large[match["oid"]] = body
         return Answer()
 
-    def lfs_verify(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def lfs_verify(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         if len(self.store.large.get(match["oid"], b"")) != json.loads(body)["size"]:
             raise Refused(404, "not there")
         return Answer()
@@ -246,7 +260,9 @@ class HubServer:
         repository.refs[name] = repository.at(unquote(match["revision"])).oid
         return Answer()
 
-    def discussions(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
+    def discussions(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
         repository = self._find(match, token)
         found = [
             {
@@ -269,7 +285,7 @@ class HubServer:
         if blob.lfs is None:
             return Answer(200, blob.data, headers)
         linked = {"X-Linked-Etag": f'"{blob.lfs}"', "X-Linked-Size": str(len(blob.data))}
-        return Answer(302, b"", {**headers, **linked, "Location": f"{self.endpoint}/lfs/{blob.lfs}"})
+        return Answer(302, b"", {**headers, **linked, "Location": f"{self.large_files}/lfs/{blob.lfs}"})
 
     def lfs_get(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
         return Answer(200, self.store.large[match["oid"]], {"ETag": f'"{match["oid"]}"'})
@@ -326,13 +342,17 @@ def yaml_problems(content: str, repo_type: str) -> list[str]:
     if "license" in header and header["license"] not in _LICENCES:
         found.append('"license" must be one of the licenses of the Hub')
     if repo_type == "space":
-        found += [f'"{name}" is required' for name in ("emoji", "colorFrom", "colorTo", "sdk") if name not in header]
+        found += [
+            f'"{name}" is required' for name in ("emoji", "colorFrom", "colorTo", "sdk") if name not in header
+        ]
     for entry in header.get("model-index", []) if repo_type == "model" else []:
         if not entry.get("name"):
             found.append('"model-index[0].name" is required')
         for result in entry.get("results", []):
             for part, names in {"task": ["type"], "dataset": ["type", "name"]}.items():
-                found += [f'"{part}.{name}" is required' for name in names if not result.get(part, {}).get(name)]
+                found += [
+                    f'"{part}.{name}" is required' for name in names if not result.get(part, {}).get(name)
+                ]
             for metric in result.get("metrics", []):
                 if not metric.get("type") or not isinstance(metric.get("value"), int | float):
                     found.append('"metrics" need "type" and "value"')
@@ -363,7 +383,7 @@ def _handler(server: HubServer) -> type[BaseHTTPRequestHandler]:
                 return
             self._send(self._answer(address.path, address.query, body))
 
-        do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _handle  # noqa: N815
+        do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _handle
 
         def _chunks(self) -> bytes:
             if self.headers.get("Transfer-Encoding") != "chunked":

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-REGULAR_LIMIT = 2000
+REGULAR_LIMIT = 10_000_000
 """Files of this many bytes and more, and those of the usual large formats, are stored apart (LFS)."""
 
 LARGE = (".safetensors", ".parquet", ".bin")
@@ -30,7 +30,9 @@ class Blob:
 
     @property
     def oid(self) -> str:
-        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.lfs}\nsize {len(self.data)}\n"
+        pointer = (
+            f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.lfs}\nsize {len(self.data)}\n"
+        )
         content = pointer.encode() if self.lfs else self.data
         return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
@@ -161,9 +163,8 @@ class Store:
                 if value["oid"] not in self.large:
                     raise Refused(400, f"the large file {value['path']} was not uploaded")
                 files[value["path"]] = Blob(self.large[value["oid"]], value["oid"])
-            elif line["key"] == "deletedFile":
-                if files.pop(value["path"], None) is None:
-                    raise Refused(404, "A file with this name doesn't exist", "EntryNotFound")
+            elif line["key"] == "deletedFile" and files.pop(value["path"], None) is None:
+                raise Refused(404, "A file with this name doesn't exist", "EntryNotFound")
         if not new:
             return repository.commit(ref, header["summary"], files), None
         number = len(repository.discussions) + 1

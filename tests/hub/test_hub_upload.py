@@ -28,14 +28,18 @@ Publish = Callable[..., Published]
 def push(hub: Any, model_folder: Path) -> Publish:
     """Publish the folder of a model."""
 
-    def run(repo_id: str = REPO, *, tag: str | None = None, move_on: bool = False, **options: Any) -> Published:
+    def run(
+        repo_id: str = REPO, *, tag: str | None = None, move_on: bool = False, **options: Any
+    ) -> Published:
         publication = Publication(model_folder, repo_id, ARTEFACTS["model"], tag, move_on)
         return publish(publication, endpoint=hub.endpoint, **options)
 
     return run
 
 
-def stored(hub: Any, repo_id: str = REPO, repo_type: str = "model", revision: str = "main") -> dict[str, bytes]:
+def stored(
+    hub: Any, repo_id: str = REPO, repo_type: str = "model", revision: str = "main"
+) -> dict[str, bytes]:
     """What the Hub has, by path, but for what it writes itself."""
     files = hub.store.repositories[repo_type, repo_id].at(revision).files
     return {path: blob.data for path, blob in files.items() if path != ".gitattributes"}
@@ -163,10 +167,22 @@ def test_killed_upload_goes_on(
 
 REFUSALS = [
     ("GET", "/whoami", 401, {}, "does not know your token (401): run `hf auth login` again"),
-    ("POST", "/repos/create", 403, {}, "owner may not do that in owner/rgt (403): use a token that may write"),
+    (
+        "POST",
+        "/repos/create",
+        403,
+        {},
+        "owner may not do that in owner/rgt (403): use a token that may write",
+    ),
     ("POST", "/preupload/", 500, {}, "the Hub has an error of its own (500): push again later"),
     ("POST", "/commit/", 502, {}, "the Hub has an error of its own (502): push again later"),
-    ("POST", "/commit/", 429, {"Retry-After": "60"}, "too many requests from you (429): push again in 60 seconds"),
+    (
+        "POST",
+        "/commit/",
+        429,
+        {"Retry-After": "60"},
+        "too many requests from you (429): push again in 60 seconds",
+    ),
     ("POST", "/commit/", 412, {}, "changed by someone else at the same time (412): push again"),
     ("POST", "/commit/", 400, {}, "the Hub refuses (400): "),
     ("GET", "/tree/", 0, {}, "cannot be reached"),
@@ -177,7 +193,9 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(
-    ("method", "pattern", "status", "headers", "says"), REFUSALS, ids=[f"{r[0]} {r[1]} {r[2]}" for r in REFUSALS]
+    ("method", "pattern", "status", "headers", "says"),
+    REFUSALS,
+    ids=[f"{r[0]} {r[1]} {r[2]}" for r in REFUSALS],
 )
 def test_refusals_are_one_sentence(
     hub: Any, push: Publish, method: str, pattern: str, status: int, headers: dict[str, str], says: str
@@ -260,7 +278,9 @@ def test_space_of_another_sdk(hub: Any, space_folder: Path) -> None:
 
 
 def test_space_is_created_with_its_sdk(hub: Any, space_folder: Path) -> None:
-    published = publish(Publication(space_folder, "owner/board", ARTEFACTS["leaderboard"]), endpoint=hub.endpoint)
+    published = publish(
+        Publication(space_folder, "owner/board", ARTEFACTS["leaderboard"]), endpoint=hub.endpoint
+    )
     assert hub.store.repositories["space", "owner/board"].sdk == "gradio"
     assert published.url == f"{hub.endpoint}/spaces/owner/board"
 
@@ -336,7 +356,9 @@ def test_pull_request_with_a_tag(push: Publish) -> None:
         push(pull_request=True, tag="v1")
 
 
-@pytest.mark.parametrize("name", ["rgt", "a/b/c", "owner/", "owner/a--b", "owner/a..b", "../rgt", "owner/-x", "a b/c"])
+@pytest.mark.parametrize(
+    "name", ["rgt", "a/b/c", "owner/", "owner/a--b", "owner/a..b", "../rgt", "owner/-x", "a b/c"]
+)
 def test_repository_names(model_folder: Path, name: str) -> None:
     with pytest.raises(OptionError, match="`repo` must be owner/name"):
         Publication(model_folder, name, ARTEFACTS["model"])
@@ -350,7 +372,9 @@ def test_tag_names(model_folder: Path, tag: str) -> None:
 
 def test_card_that_the_hub_refuses(hub: Any, push: Publish, model_folder: Path) -> None:
     """The Hub's own check of the card comes before the files, and its words reach the user."""
-    (model_folder / "README.md").write_text("---\nlibrary_name: x\nmodel-index:\n- name: ''\n  results: []\n---\n# m\n")
+    (model_folder / "README.md").write_text(
+        "---\nlibrary_name: x\nmodel-index:\n- name: ''\n  results: []\n---\n# m\n"
+    )
     with pytest.raises(HubError, match=r"model-index\[0\].name"):
         push()
     assert hub.requests("PUT", "") == []
