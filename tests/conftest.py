@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,23 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
         )
 
     return check
+
+
+@pytest.fixture(scope="module")
+def browser_with(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """Start a headless Chromium with flags of its own; skips, with the reason, where there is none."""
+    spec = importlib.util.spec_from_file_location("browser", Path(__file__).with_name("browser.py"))
+    assert spec is not None and spec.loader is not None
+    browsers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(browsers)
+    if browsers.CHROMIUM is None or os.name != "posix":
+        pytest.skip(f"no chromium on the path, or no pipes of POSIX ({sys.platform})")
+    opened: list[Any] = []
+
+    def start(*flags: str) -> Any:
+        opened.append(browsers.Browser(tmp_path_factory.mktemp("browser"), *flags))
+        return opened[-1]
+
+    yield start
+    for browser in opened:
+        browser.close()

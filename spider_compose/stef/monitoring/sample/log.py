@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 
 from spider_compose.errors import OptionError
 from spider_compose.stef.monitoring.sample.mistakes import cut_off, with_mistake
@@ -162,8 +163,11 @@ def _answer(agent: Agent, asked: Asked, corpus: Corpus, rng: random.Random) -> d
 
 
 def _written(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
-    """The query in a dialect, with NULLs where the dialect has them anyway: agents write no NULLS FIRST."""
-    tree = tree.copy()
+    """The query as an agent writes it: no NULLS FIRST and no NULLIF where the corpus's dialect differs."""
+    tree, known = tree.copy(), Dialect.get_or_raise(dialect)
+    for division in tree.find_all(exp.Div):
+        division.set("safe", known.SAFE_DIVISION)
+        division.set("typed", known.TYPED_DIVISION)
     for ordered in tree.find_all(exp.Ordered):
         down = bool(ordered.args.get("desc"))
         ordered.set("nulls_first", down if dialect == "postgres" else not down)
