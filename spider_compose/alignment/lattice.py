@@ -249,8 +249,8 @@ def _state_evidence(column: Sequence[float], state: State, costs: SegmentationCo
 def _start_cost(
     state: State, types: Sequence[str], first: Word, asks_later: bool, costs: SegmentationCosts
 ) -> float:
-    if state.inside:
-        return IMPOSSIBLE
+    if state.inside:  # "Latest papers by": SELECT begins with it
+        return IMPOSSIBLE if asks_later else 0.0
     marked = any(first.text.lower() in MARKERS.get(types[clause], ()) for clause in state.clauses)
     if marked or (first.tag in {"IN", "TO"} and not asks_later):
         return 0.0

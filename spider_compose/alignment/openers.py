@@ -183,9 +183,11 @@ def head_nouns(words: Sequence[Word]) -> list[int]:
 def opens_modifier(
     words: Sequence[Word], heads: Sequence[int], select: Sequence[float], position: int
 ) -> bool:
-    """Whether a modifier starts here: behind a determiner or a word of SELECT, or with its phrase."""
-    if position == 0 or heads[position] < 0 or words[position].tag in DETERMINERS:
+    """Whether a modifier starts here: first, behind a determiner or a word of SELECT, or with its phrase."""
+    if heads[position] < 0 or words[position].tag in DETERMINERS:
         return False
+    if position == 0:
+        return True
     before = words[position - 1]
     free = before.tag in DETERMINERS or select[position - 1] > 0
     if heads[position - 1] != heads[position]:

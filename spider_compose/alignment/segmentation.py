@@ -24,6 +24,7 @@ from spider_compose.alignment.evidence import ClauseWords
 from spider_compose.alignment.lattice import DEFAULT_COSTS, IMPOSSIBLE, Lattice, SegmentationCosts, State
 from spider_compose.alignment.records import Alignment, Word
 from spider_compose.alignment.sharing import (
+    divide_modifiers,
     divide_pairs,
     joining_words,
     keep_superlatives,
@@ -56,7 +57,7 @@ def segment(
     path, probability = _search(lattice)
     move_conjunctions(path, lattice)
     said = [set(state.clauses) for state in path]
-    for share in (divide_pairs, share_head_nouns, keep_superlatives, share_final_marks):
+    for share in (divide_pairs, share_head_nouns, divide_modifiers, keep_superlatives, share_final_marks):
         share(said, path, lattice)
     ids = tuple(
         tuple(position for position, clauses in enumerate(said) if clause in clauses)
@@ -74,9 +75,13 @@ def _search(lattice: Lattice) -> tuple[list[State], float]:
     """The best path (Viterbi), and its probability among all paths (forward sums)."""
     states = lattice.states
     best: dict[Place, float] = {
-        (index, state.mask): lattice.evidence[0][index] - lattice.entry[index] - lattice.starts[index]
+        # Where a question begins inside a noun phrase of SELECT, the head noun is said for SELECT too.
+        (index, state.mask | state.inside): lattice.evidence[0][index]
+        - lattice.entry[index]
+        - lattice.starts[index]
         for index, state in enumerate(states)
         if lattice.starts[index] < IMPOSSIBLE
+        and (not state.inside or (lattice.modifies[0] and _speaks_inside(lattice, 0, index)))
     }
     sums = dict(best)  # logarithms
     origins: list[dict[Place, Place]] = [{}]

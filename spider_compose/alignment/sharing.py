@@ -103,6 +103,20 @@ def share_head_nouns(said: Said, path: Sequence[State], lattice: Lattice) -> Non
             said[at].add(0)
 
 
+def divide_modifiers(said: Said, path: Sequence[State], lattice: Lattice) -> None:
+    """Divide the modifiers of a phrase that is the question's beginning: "*newest | deep learning* papers".
+
+    Such a question has no words but these for WHERE and the clauses said with it. A word that speaks for some
+    of them is theirs; the others, and the head noun, stay shared.
+    """
+    for position, state in enumerate(path):
+        if not state.inside:
+            return
+        mute = {clause for clause in state.clauses if not lattice.evidence[position][clause]}
+        if "WHERE" in (lattice.types[clause] for clause in state.clauses) and len(mute) < len(state.clauses):
+            said[position] -= mute
+
+
 def keep_superlatives(said: Said, path: Sequence[State], lattice: Lattice) -> None:
     """Where GROUP BY and ORDER BY share words, superlatives are ORDER BY's alone: "has *the most* concerts".
 

@@ -10,6 +10,7 @@ import pytest
 from spider_compose.alignment.evidence import (
     KINDS,
     EvidenceWeights,
+    clause_words,
     evidence,
     is_function_word,
     nearly,
@@ -17,6 +18,8 @@ from spider_compose.alignment.evidence import (
     word_forms,
 )
 from spider_compose.alignment.records import Word
+from spider_compose.sql.clauses import split_clauses
+from spider_compose.sql.schema import Column, Schema, Table
 
 
 def word(text: str, lemma: str | None = None, tag: str = "NN") -> Word:
@@ -169,3 +172,47 @@ def test_function_words_speak_only_in_a_run_of_a_value(read_pair: Callable[..., 
 )
 def test_function_words(one: Word, expected: bool) -> None:
     assert is_function_word(one) is expected
+
+
+JOINS = {
+    "comma": ("FROM singer AS S, concert AS C WHERE S.singer_id = C.singer_id AND C.year = 2014", {"year"}),
+    "comma-no-aliases": ("FROM singer, concert WHERE concert.singer_id = singer.singer_id", set()),
+    "comma-and-on": (
+        "FROM singer AS S, concert AS C JOIN stadium AS T ON T.stadium_id = C.stadium_id "
+        "WHERE C.singer_id = S.singer_id AND T.name = 'x'",
+        {"name"},
+    ),
+    "comma-in-a-subquery": (
+        "FROM singer WHERE age > (SELECT avg(S.age) FROM singer AS S, concert AS C "
+        "WHERE S.singer_id = C.singer_id)",
+        {"age"},
+    ),
+    "said-not-joined": (
+        "FROM singer AS S JOIN concert AS C ON S.singer_id = C.singer_id WHERE S.country = C.name",
+        {"country", "name"},
+    ),
+    "one-table": (
+        "FROM singer AS S, concert AS C WHERE S.country = S.citizenship",
+        {"country", "citizenship"},
+    ),
+    "of-the-outer-query": (
+        "FROM singer AS S WHERE S.age > (SELECT avg(T.age) FROM singer AS T WHERE T.country = S.country)",
+        {"age", "country"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("rest", "columns"), JOINS.values(), ids=JOINS)
+def test_conditions_that_join_tables_of_a_list_say_nothing(
+    read_pair: Callable[..., Any], rest: str, columns: set[str]
+) -> None:
+    _, (_, where) = read_pair("Who?", f"SELECT 1 {rest}")
+    assert where.words["column"] == columns
+    assert "id" not in where.words["column"] | where.words["joined"]
+
+
+def test_a_key_written_in_one_word_says_its_table() -> None:
+    paper = Table("PAPER", "paper", (Column("PAPERID", "paperid"), Column("PAPERYEAR", "paperyear")))
+    clauses = split_clauses("SELECT PAPERID, PAPERYEAR FROM PAPER")
+    (select,) = clause_words(clauses, Schema("papers", (paper,)))
+    assert select.words["column"] == {"paperid", "paper", "paperyear"}

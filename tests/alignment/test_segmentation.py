@@ -28,6 +28,24 @@ QUESTIONS = {
         "SELECT name FROM singer WHERE country = 'France'",
         ["What are the names of the singers?", "who are from France?"],
     ),
+    "a noun phrase that begins with WHERE": (
+        "Rome concerts before 2014",
+        "SELECT concert.name FROM concert, stadium WHERE stadium.location = 'Rome' AND concert.year < 2014 "
+        "AND concert.stadium_id = stadium.stadium_id",
+        ["concerts", "Rome concerts before 2014"],
+    ),
+    "a noun phrase that begins with an order": (
+        "Latest concert in Rome",
+        "SELECT concert.name FROM concert, stadium WHERE stadium.location = 'Rome' "
+        "AND concert.stadium_id = stadium.stadium_id ORDER BY concert.year DESC",
+        ["concert", "in Rome", "Latest concert"],
+    ),
+    "a noun phrase that begins with two clauses": (
+        "newest Rome concerts",
+        "SELECT concert.name FROM concert, stadium WHERE stadium.location = 'Rome' "
+        "AND concert.stadium_id = stadium.stadium_id ORDER BY concert.year DESC",
+        ["concerts", "Rome concerts", "newest concerts"],
+    ),
     "a preposition": (
         "How many concerts are there in year 2014 or 2015?",
         "SELECT count(*) FROM concert WHERE year = 2014 OR year = 2015",
