@@ -22,6 +22,7 @@ from spider_compose.source.rows import Columns, RawRow, read_rows
 from spider_compose.source.schemas import NO_SCHEMAS, TABLES, Schemas, find_schemas, merged, read_schema_file
 
 NAME = "bird"
+OPTIONS: tuple[str, ...] = ("schemas", "columns", "database")
 PARTS: dict[SourceSplit, str] = {"train": "train", "validation": "dev"}
 COLUMNS = {"query": "SQL"}
 

@@ -13,6 +13,7 @@ from spider_compose.source.reading import Reading
 from spider_compose.source.schemas import TABLES, Schemas, find_schemas, read_tables
 
 NAME = "bundled"
+OPTIONS: tuple[str, ...] = ("schemas",)
 LICENSE = "CC BY-SA 4.0"
 ATTRIBUTION = "The bundled corpus of SpiderCompose: the SpiderCompose authors, CC BY-SA 4.0"
 

@@ -24,6 +24,7 @@ from spider_compose.source.rows import FORMATS, SAME_COLUMNS, Columns, RawRow, r
 from spider_compose.source.schemas import NO_SCHEMAS, Schemas, find_schemas
 
 NAME = "columns"
+OPTIONS: tuple[str, ...] = ("schemas", "columns", "database")
 SUBFOLDERS = ("", "spider", "data")
 LOOKED_FOR = (
     f"train.* and validation.* or dev.* (* = {', '.join(FORMATS)}; also -00000-of-00001 before the dot)"

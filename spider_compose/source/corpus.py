@@ -42,7 +42,15 @@ class Corpus:
 
 
 class Adapter(Protocol):
-    """The two functions of an adapter's module."""
+    """What an adapter's module has.
+
+    Attributes:
+        NAME: what `format` calls it.
+        OPTIONS: the attributes of `Reading` that it reads, besides the dialect; others are refused.
+    """
+
+    NAME: str
+    OPTIONS: tuple[str, ...]
 
     def recognise(self, path: Path) -> bool:
         """Whether the path holds this form, told cheaply: by names, or by how a file begins."""

@@ -145,6 +145,7 @@ def _read_corpus(
     if revision is not None:
         raise OptionError(f"`revision` is for datasets on the Hub; {str(source)!r} is not one. Leave it out.")
     if bundled:
+        reading.check_used("the bundled corpus", bundled_corpus.OPTIONS)
         return bundled_corpus.read(reading), None
     if not str(source) or not _exists(path):
         raise SourceError(
@@ -168,6 +169,7 @@ def _exists(path: Path) -> bool:
 def _read_path(path: Path, reading: Reading, adapters: Iterable[Adapter], origin: str) -> Corpus:
     for adapter in adapters:
         if adapter.recognise(path):
+            reading.check_used(f"{origin} (format {adapter.NAME!r})", adapter.OPTIONS)
             return adapter.read(path, reading)
     if path.is_file():
         asked = ", ".join(name for name, adapter in FORMATS.items() if adapter in tuple(adapters))
@@ -191,10 +193,12 @@ def _checked_source(corpus: Corpus, commit: str | None, strict: bool, reading: R
         pairs[part], faulty = check_rows(part, corpus.parts.get(part, ()), schemas, strict)
         left_out.extend(faulty)
     if not any(pairs.values()):
-        raise SourceError(
-            f"{corpus.name} has no usable row: all {len(left_out):,} were left out. "
-            f"The first: {left_out[0].detail}"
+        reason = (
+            f"all {len(left_out):,} were left out. The first: {left_out[0].detail}"
+            if left_out
+            else f"there is none in it ({'; '.join(corpus.notes)}). Check that these are the files."
         )
+        raise SourceError(f"{corpus.name} has no usable row: {reason}")
     # A corpus that shares a whole part with a known release is that release, changed: its licence stays.
     near = nearest_release(corpus.parts)
     known = near or corpus.expected

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
 from spider_compose.errors import OptionError, choose
@@ -39,8 +39,27 @@ class Reading:
 
     def __post_init__(self) -> None:
         choose("own_split", self.own_split, OWN_SPLITS)
-        if self.database is not None and not str(self.database).strip():
-            raise OptionError("`database` must be a name, but got an empty one. Leave it out, or name it.")
+        if self.database is not None and not (isinstance(self.database, str) and self.database.strip()):
+            raise OptionError(
+                f"`database` must be a name, but got {self.database!r}. Leave it out, or name it."
+            )
+
+    def check_used(self, source: str, options: Sequence[str]) -> None:
+        """Refuse what a source would pass over.
+
+        Args:
+            source: what it is, for the message.
+            options: the attributes that it reads.
+
+        Raises:
+            OptionError: another one is not the default.
+        """
+        for own in fields(self):
+            usual = own.default if own.default_factory is MISSING else own.default_factory()
+            if own.name not in (*options, "dialect") and getattr(self, own.name) != usual:
+                raise OptionError(
+                    f"`{own.name}` does not go with {source}, only {', '.join(options)}. Leave it out."
+                )
 
     def moved(self) -> str:
         """What is not the default, as text for the fingerprint; empty where all is."""
@@ -76,6 +95,11 @@ def parse_columns(columns: str | Mapping[str, str] | None) -> dict[str, str]:
                 f"{columns!r}."
             )
         choose("columns", ours, COLUMNS)
+    found = {**{ours: ours for ours in COLUMNS}, **dict(named)}
+    if len(dict(named)) < len(named) or found["query"] == found["question"]:
+        raise OptionError(
+            f"`columns` must name each column once, query and question by two names, but got {columns!r}."
+        )
     return dict(named)
 
 

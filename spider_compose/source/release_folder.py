@@ -18,6 +18,7 @@ from spider_compose.source.rows import read_rows
 from spider_compose.source.schemas import TABLES, find_schemas
 
 NAME = "spider"
+OPTIONS: tuple[str, ...] = ("schemas",)
 PARTS: dict[SourceSplit, str] = {"train": "train_spider.json", "validation": "dev.json"}
 NOT_USED = "train_others.json"
 

@@ -143,8 +143,8 @@ def _check_columns(file: SourceFile, found: Sequence[str], needed: Sequence[str]
     )
 
 
-def _check_once(file: SourceFile, names: Iterable[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
+def _check_once(file: SourceFile, names: Iterable[str], needed: Sequence[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name in needed]
     if repeated:
         raise SourceError(f"{file.name} has the column {repeated[0]!r} twice. Keep one.")
 
@@ -155,7 +155,7 @@ def _csv_rows(file: SourceFile, needed: Sequence[str]) -> Iterator[tuple[int, ob
     try:
         header = list(reader.fieldnames or ())
         _check_columns(file, header, needed)
-        _check_once(file, header)
+        _check_once(file, header, needed)
         for row in reader:
             rows += 1
             yield reader.line_num, row
@@ -180,7 +180,7 @@ def _parquet_rows(file: SourceFile, needed: Sequence[str]) -> list[dict[str, obj
         table_file = parquet.ParquetFile(arrow.BufferReader(file.data))
         schema = table_file.schema_arrow
         _check_columns(file, schema.names, needed)
-        _check_once(file, schema.names)
+        _check_once(file, schema.names, needed)
         for column in needed:
             if not _is_text(schema.field(column).type):
                 raise SourceError(
@@ -188,6 +188,8 @@ def _parquet_rows(file: SourceFile, needed: Sequence[str]) -> list[dict[str, obj
                     f"{schema.field(column).type}. Convert it."
                 )
         rows: list[dict[str, object]] = table_file.read(columns=list(dict.fromkeys(needed))).to_pylist()
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file.name} holds a text that is not UTF-8 ({error}). Mend it.") from None
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
         # pyarrow says the same thing by several exceptions, depending on where the file is broken.
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

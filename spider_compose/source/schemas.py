@@ -117,7 +117,7 @@ def read_schema_file(path: Path, dialect: str = "sqlite", name: str | None = Non
     Raises:
         SourceError: it cannot be read, is not in its format or holds no table.
     """
-    from spider_compose.source import database_schema  # sqlite3 and sqlglot, which few corpora need
+    from spider_compose.source import database_schema, ddl  # sqlite3 and sqlglot, which few corpora need
 
     ending = path.suffix[1:].lower()
     name = name or path.stem.removesuffix("-schema")
@@ -129,8 +129,9 @@ def read_schema_file(path: Path, dialect: str = "sqlite", name: str | None = Non
         return Schemas({name: database_schema.of_csv(file, name)}, (file,), unnamed=True)
     if ending in DDL:
         file = SourceFile.read(path)
-        return Schemas({name: database_schema.of_ddl(file, name, dialect)}, (file,), unnamed=True)
-    file = SourceFile.read(path, TABLES)
+        return Schemas({name: ddl.of_ddl(file, name, dialect)}, (file,), unnamed=True)
+    # However the one file is called, its rows are the same; of several, BIRD's, each keeps its name.
+    file = SourceFile.read(path, path.name if path.name.endswith(f"_{TABLES}") else TABLES)
     return Schemas(read_tables(file), (file,))
 
 

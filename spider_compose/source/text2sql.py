@@ -17,7 +17,7 @@ WikiSQL's is.
 from __future__ import annotations
 
 import bz2
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,15 @@ from spider_compose.source.variables import fill_query, fill_sentence
 from spider_compose.source.wikisql_query import read_text2sql, table_schema
 
 NAME = "text2sql"
+OPTIONS: tuple[str, ...] = ("schemas", "own_split", "held_out", "database")
+MAX_UNPACKED = 1 << 30
+"""Bytes of a packed file at most: WikiSQL has 65 million, a small file can be made to hold any number."""
 
 _ENDINGS = (".json", ".json.bz2")
 # Every entry has them; a quote before the name that is no escape tells a key from a text.
 _KEYS = (b'"question-split"', b'"query-split"')
 _HEAD = 1 << 16
+_BZIP2 = b"BZh"
 _NO_SPLIT = ("", "N/A")
 
 _Placed = tuple[str | None, RawRow]
@@ -99,8 +103,9 @@ def _is_one(path: Path) -> bool:
     try:
         with bz2.open(path) if path.suffix == ".bz2" else path.open("rb") as file:
             head = file.read(_HEAD)
-    except EOFError:  # bzip2, cut short
-        return False
+    except (EOFError, OSError) as error:
+        # Broken bzip2: `read` says so. What cannot be opened is for the adapters after this one to tell.
+        return path.suffix == ".bz2" and not getattr(error, "errno", None) and path.stat().st_size > 0
     return any(key in head for key in _KEYS)
 
 
@@ -109,11 +114,22 @@ def _unpacked(path: Path) -> SourceFile:
     if path.suffix != ".bz2":
         return file
     try:
-        return SourceFile(path.stem, bz2.decompress(file.data)).checked()
+        unpacker = bz2.BZ2Decompressor()
+        data = unpacker.decompress(file.data, MAX_UNPACKED + 1)
+        while unpacker.eof and unpacker.unused_data.startswith(_BZIP2):  # several streams, one file
+            rest, unpacker = unpacker.unused_data, bz2.BZ2Decompressor()
+            data += unpacker.decompress(rest, MAX_UNPACKED + 1 - len(data))
     except (OSError, EOFError, ValueError) as error:
-        raise SourceError(
-            f"{path.name} cannot be unpacked as bzip2 ({error}). Copy or download it again."
-        ) from None
+        raise _not_unpacked(path, str(error)) from None
+    if len(data) > MAX_UNPACKED:
+        raise _not_unpacked(path, f"it holds more than {MAX_UNPACKED:,} bytes")
+    if not unpacker.eof:
+        raise _not_unpacked(path, "its end is missing")
+    return SourceFile(path.stem, data).checked()
+
+
+def _not_unpacked(path: Path, reason: str) -> SourceError:
+    return SourceError(f"{path.name} cannot be unpacked as bzip2: {reason}. Copy or download it again.")
 
 
 def _schemas(
@@ -159,7 +175,7 @@ def _row(
     headings: dict[str, dict[str, None]],
 ) -> RawRow:
     queries, text = entry.get("sql"), sentence.get("original") or sentence.get("text")
-    if not isinstance(queries, list) or not queries or not all(isinstance(one, str) for one in queries):
+    if not isinstance(queries, list) or not queries or not _are_texts(queries):
         return _faulty(place, "no query", f"`sql` must be a list of texts, but is {queries!r:.80}")
     if not isinstance(text, str):
         return _faulty(place, "no question", f"`text` must be a text, but is {text!r:.80}")
@@ -186,19 +202,21 @@ def _row(
 
 def _values(entry: Mapping[str, Any], sentence: Mapping[str, Any]) -> dict[str, str] | None:
     """The value of each variable: the sentence's own where it has one, else the query's example."""
-    own, declared = sentence.get("variables", {}), entry.get("variables", [])
+    own, declared = sentence.get("variables") or {}, entry.get("variables") or []
     if not isinstance(own, dict) or not isinstance(declared, list):
         return None
-    values: dict[object, object] = {}
+    values: dict[str, object] = {}
     for variable in declared:
-        if not isinstance(variable, dict):
+        if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
             return None
-        values[variable.get("name")] = variable.get("example")
+        values[variable["name"]] = variable.get("example")
     values |= {name: value for name, value in own.items() if value != ""}
     texts = {name: value for name, value in values.items() if value not in ("", None)}
-    if not all(isinstance(name, str) and isinstance(value, str) for name, value in texts.items()):
-        return None
-    return {str(name): str(value) for name, value in texts.items()}
+    return {name: str(value) for name, value in texts.items()} if _are_texts(texts.values()) else None
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _value_of_another(
@@ -207,7 +225,7 @@ def _value_of_another(
     """A variable of WikiSQL whose example, shared by several sentences, says what this one doesn't."""
     if len(entry["sentences"]) == 1:
         return None
-    own = sentence.get("variables", {})
+    own = sentence.get("variables") or {}
     lent = (name for name in values if not own.get(name) and values[name].lower() not in text.lower())
     return next(lent, None)
 
@@ -216,9 +234,9 @@ def _without_value(
     place: str, content: Mapping[str, str], entry: Mapping[str, Any], values: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The fault of a row in which a declared variable still stands."""
-    open_ = {variable.get("name") for variable in entry.get("variables", [])} - values.keys()
+    open_ = {variable["name"] for variable in entry.get("variables") or []} - values.keys()
     for column in ("query", "question"):
-        for name in sorted(map(str, open_)):
+        for name in sorted(open_):
             if fill_sentence(content[column], {name: ""}) != content[column]:
                 return (
                     "no value for a variable",

@@ -26,12 +26,16 @@ from spider_compose.source.wikisql_query import AGGREGATES, OPERATORS, WikiSqlQu
 from spider_compose.sql.schema import Schema
 
 NAME = "wikisql"
+OPTIONS: tuple[str, ...] = ("held_out",)
 PARTS = ("train", "dev", "test")
+
+_HEAD = 1 << 14
 
 
 def recognise(path: Path) -> bool:
-    """Whether the folder holds a part and its tables under their names."""
-    return any(_questions(path, part).is_file() and _tables(path, part).is_file() for part in PARTS)
+    """Whether the folder holds a part and its tables under their names, or rows that need such tables."""
+    parts = [part for part in PARTS if _questions(path, part).is_file()]
+    return any(_tables(path, part).is_file() or _needs_tables(_questions(path, part)) for part in parts)
 
 
 def read(path: Path, reading: Reading) -> Corpus:
@@ -68,6 +72,15 @@ def read(path: Path, reading: Reading) -> Corpus:
     )
 
 
+def _needs_tables(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:  # the adapters after this one say what cannot be read
+        return False
+    return b'"table_id"' in head and b'"sel"' in head
+
+
 def _questions(path: Path, part: str) -> Path:
     return path / f"{part}.jsonl"
 
@@ -78,13 +91,17 @@ def _tables(path: Path, part: str) -> Path:
 
 def _headers(file: SourceFile) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Headings and types of the columns of each table."""
-    headers, types = {}, {}
+    headers: dict[str, list[str]] = {}
+    types: dict[str, list[str]] = {}
     for line, table in parse_lines(file):
         content = table if isinstance(table, dict) else {}
         name, header, own = (content.get(key) for key in ("id", "header", "types"))
         if not isinstance(name, str) or not isinstance(header, list) or not _are_texts(header):
             raise SourceError(f"{file.name}, line {line}: a table must have an id and a header of texts.")
-        headers[name] = header
+        if headers.setdefault(name, header) != header:
+            raise SourceError(
+                f"{file.name}, line {line}: the table {name!r} stands there with other headings."
+            )
         types[name] = own if isinstance(own, list) and _are_texts(own) else []
     return headers, types
 
@@ -115,10 +132,16 @@ def _row(place: str, value: Any, headers: Mapping[str, list[str]]) -> RawRow:
 
 def _query(sql: Mapping[str, Any], headings: Sequence[str]) -> WikiSqlQuery:
     conditions = tuple(
-        (_chosen(headings, column), _chosen(OPERATORS, operator), str(value))
+        (_chosen(headings, column), _chosen(OPERATORS, operator), _value(value))
         for column, operator, value in sql["conds"]
     )
     return WikiSqlQuery(_chosen(AGGREGATES, sql["agg"]), _chosen(headings, sql["sel"]), conditions)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or str(value) in ("inf", "-inf"):
+        raise ValueError(value)
+    return str(value)
 
 
 def _chosen(names: Sequence[str], index: object) -> str:

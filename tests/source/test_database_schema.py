@@ -104,7 +104,7 @@ def test_dialect_of_a_script(tmp_path: Path) -> None:
         pytest.param("x.sqlite", b"not a database at all", "cannot be read as a SQLite", id="sqlite-other"),
         pytest.param("x.sqlite", b"", "describes no table", id="sqlite-empty"),
         pytest.param(
-            "x.sql", b"CREATE TABLE (", "does not parse as SQL of the dialect 'sqlite'", id="ddl-broken"
+            "x.sql", b"CREATE TABLE a (", "does not parse as SQL of the dialect 'sqlite'", id="ddl-broken"
         ),
         pytest.param("x.sql", b"SELECT 1;", "describes no table", id="ddl-no-table"),
         pytest.param("x.sql", b"\xff", "not UTF-8", id="ddl-not-utf-8"),
