@@ -22,7 +22,7 @@ from spider_compose.dataset.cache_key import cache_key
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, ConfigSpec
 from spider_compose.dataset.features import arrow_schema, features
 from spider_compose.dataset.registration import NAME
-from spider_compose.dataset.tables import ConfigTable, SplitOptions, Tables
+from spider_compose.dataset.tables import ConfigTable, SplitOptions, Tables, why_empty
 from spider_compose.errors import OptionError, SourceError, choose
 
 if TYPE_CHECKING:
@@ -198,7 +198,10 @@ class SpiderCompose(datasets.ArrowBasedBuilder):
         if len(empty) == len(self._spec.splits):
             raise SourceError(f"{self.config.source!r} gives no rows for config {self.config.name!r}.")
         for split in empty:
-            _logger.warning("split %s has no rows and is left out", split)
+            reason = why_empty(self._spec, split, self.config.read_source())
+            _logger.warning(
+                "config %s: split %s has no rows and is left out: %s", self.config.name, split, reason
+            )
         super()._download_and_prepare(*args, **kwargs)
 
     def _generate_tables(self, split: str) -> Iterator[tuple[Any, pyarrow.Table]]:

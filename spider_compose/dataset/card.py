@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spider_compose.composition.build import PAPER_COUNTS
 from spider_compose.dataset.configs import SPLITS, ConfigSpec
 from spider_compose.dataset.features import columns, yaml_features
+from spider_compose.dataset.tables import why_empty
 
 if TYPE_CHECKING:
     from spider_compose.composition.build import Build
@@ -118,7 +119,7 @@ def render_card(
     sections = [
         ("SpiderCompose", f"{_INTRODUCTION}\n\n{_PAPER}"),
         ("Use", _use(configs, files)),
-        *([("Counts", _counts(build))] if build else []),
+        *([("Counts", _counts(build, tables[0]))] if build else []),
         ("How it was built", (f"{_STEPS}\n\n" if build else "") + _made_from(source, tables)),
         *([("Texts and aliases", _OPTIONS)] if build else []),
         *([("The splits", _SPLITS)] if any(_is_split(spec) for spec in configs) else []),
@@ -192,7 +193,7 @@ def _use(configs: Sequence[ConfigSpec], files: Mapping[str, Sequence[SplitFile]]
     )
 
 
-def _counts(build: Build) -> str:
+def _counts(build: Build, pairs: ConfigTable) -> str:
     sizes = sorted({size for counts in build.counts.values() for size in counts.by_clauses})
     paper = build.source.name == SPIDER_NAME
     header = ["split", "pairs", "before deduplication", *(["paper"] if paper else [])]
@@ -219,6 +220,11 @@ def _counts(build: Build) -> str:
         )
     else:
         notes.append("No source row was left out.")
+    notes += [
+        f"Split `{split}` has no rows, so it has no file: {why_empty(pairs.spec, split, build.source)}."
+        for split, counts in build.counts.items()
+        if not counts.pairs
+    ]
     if paper:
         notes.append("Column `paper` holds the published counts.")
     return _table([*header, *(_clauses(size) for size in sizes)], rows) + "\n\n" + "\n".join(notes)

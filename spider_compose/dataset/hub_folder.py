@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from spider_compose.dataset.configs import CONFIGS, composed_config
 from spider_compose.dataset.features import arrow_schema
-from spider_compose.dataset.tables import ConfigTable, Tables
+from spider_compose.dataset.tables import ConfigTable, Tables, why_empty
 from spider_compose.errors import OutputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def write_tables(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_sibling(target) as partial:
-            files = {table.spec.name: _write_splits(table, source.extra, partial) for table in tables}
+            files = {table.spec.name: _write_splits(table, source, partial) for table in tables}
             _write_text(partial / "README.md", render_card(tables, files, source, build))
             _write_text(partial / SIGNATURE_FILE, _signature_json(tables, source, build, options, partial))
             _take_name(partial, target)
@@ -153,18 +153,19 @@ def _unwritable(target: Path, reason: str) -> OutputError:
     return OutputError(f"cannot write {target}: {reason}. Name a folder where you may write.")
 
 
-def _write_splits(made: ConfigTable, extra: Sequence[str], folder: Path) -> list[SplitFile]:
+def _write_splits(made: ConfigTable, source: Source, folder: Path) -> list[SplitFile]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     spec = made.spec
     (folder / spec.name).mkdir()
-    schema = arrow_schema(spec.kind, spec.extra(extra))
+    schema = arrow_schema(spec.kind, spec.extra(source.extra))
     written = []
     for split in spec.splits:
         rows = made.rows.get(split, [])
         if not rows:  # load_dataset stops at a split without rows
-            _logger.warning("config %s: split %s has no rows and is left out", spec.name, split)
+            reason = why_empty(spec, split, source)
+            _logger.warning("config %s: split %s has no rows and is left out: %s", spec.name, split, reason)
             continue
         table = pa.Table.from_pylist(rows, schema=schema)
         path = folder / spec.name / f"{split}.parquet"

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
+# What to take where queries are too short for recombination to leave some to test on.
+_OF_WHOLE_QUERIES = ("spider_template", "spider_tmcd")
+
 
 @dataclass(frozen=True)
 class SplitOptions:
@@ -85,6 +88,26 @@ class ConfigTable:
     rows: Mapping[str, Rows]
     signature: str
     left_out: tuple[LeftOut, ...] = ()
+
+
+def why_empty(spec: ConfigSpec, split: str, source: Source) -> str:
+    """Why a split of a config has no rows, and what gives some: the end of a sentence, after a colon."""
+    composed = spec.recipe in ("compose", "no_overlap")
+    part = "validation" if split == "test" or (split == "validation" and not composed) else "train"
+    named = "held-out" if part == "validation" else "training"
+    count = len(source.pairs.get(part, ()))
+    if not count:
+        reason = f"the source has no {named} part"
+    elif composed and split != "train":
+        reason = f"none of the {count:,} queries of the {named} part has three clauses and words for them"
+    else:
+        return f"the {named} part has no row for it"
+    if not composed:
+        return reason
+    return (
+        f"{reason}. Hold out another part (`held_out`), or take {' or '.join(_OF_WHOLE_QUERIES)}, which "
+        "split whole queries of any number of clauses"
+    )
 
 
 @dataclass
