@@ -15,6 +15,7 @@ from spider_compose.page.document import document, facts, signature, text_of
 from spider_compose.page.markup import Markup, element, join
 from spider_compose.stef.monitoring.cube import OTHERS, Cube, Figures
 from spider_compose.stef.monitoring.report import Report
+from spider_compose.stef.monitoring.report_numbers import share
 from spider_compose.stef.monitoring.report_plots import GEOMETRY, Frame, score_plot, strip
 from spider_compose.stef.monitoring.report_queries import name_of, query
 from spider_compose.stef.monitoring.report_tables import (
@@ -23,7 +24,6 @@ from spider_compose.stef.monitoring.report_tables import (
     agents_section,
     figures_by_agent,
     rules_section,
-    share,
     shares_section,
     weeks,
 )
@@ -78,7 +78,7 @@ _UNSCORED_MEANING = "Some of each agent and reason, the newest first."
 def _data(values: dict[str, Any]) -> Markup:
     """JSON as the content of a script element: nothing in it can end the element."""
     text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _summary(report: Report, title: str) -> Markup:

@@ -12,6 +12,7 @@ from math import ceil
 
 from spider_compose.page.markup import Markup, element
 from spider_compose.stef.monitoring.cube import Cell, Cube, figures
+from spider_compose.stef.monitoring.report_numbers import fixed
 
 # The pictures' own units; they are scaled to the width of their place.
 GEOMETRY = {"width": 340, "left": 26, "right": 6, "above": 8, "below": 18, "height": 170, "strip": 44}
@@ -98,13 +99,13 @@ def score_plot(cube: Cube, frame: Frame, agent: int, mean: float | None) -> Mark
     """A dot per step, a line of the window's mean, and the mean of all."""
     found = steps(cube, agent, frame.window)
     known = [(step.day, step.window_mean) for step in found if step.window_mean is not None]
-    line = " ".join(f"{frame.x(day):.1f},{_y(value):.1f}" for day, value in known)
+    line = " ".join(f"{fixed(frame.x(day))},{fixed(_y(value))}" for day, value in known)
     dots = [
         element(
             "circle",
             element("title", told(step)),
-            cx=f"{frame.x(step.day):.1f}",
-            cy=f"{_y(step.mean):.1f}",
+            cx=fixed(frame.x(step.day)),
+            cy=fixed(_y(step.mean)),
             r="1.8",
         )
         for step in found
@@ -139,7 +140,7 @@ def strip(cube: Cube, frame: Frame, agent: int, name: str) -> Markup:
         *_level(f"{100 * top:.0f} %", 6),
         element(
             "polygon",
-            points=" ".join(f"{x:.1f},{y:.1f}" for x, y in closed),
+            points=" ".join(f"{fixed(x)},{fixed(y)}" for x, y in closed),
             class_=f"area {name}",
             data_agent=str(agent),
         ),
@@ -164,7 +165,7 @@ def bar(
     drawn = []
     for colour, (name, count) in zip(colours, counts, strict=False):
         width = 100 * count / total if total else 0.0
-        place = {"x": f"{at:.2f}", "width": f"{width:.2f}", "height": "10"}
+        place = {"x": fixed(at, 2), "width": fixed(width, 2), "height": "10"}
         drawn.append(element("rect", class_=f"p{colour}", data_part=name, **place))
         at += width
     return element(
@@ -182,7 +183,7 @@ def bar(
 def told(step: Step) -> str:
     """A step in words, for its dot."""
     day = (_EPOCH + timedelta(days=step.day)).isoformat()
-    return f"{day}: mean {step.mean:.1f}, {step.scored} of {step.rows} scored"
+    return f"{day}: mean {fixed(step.mean)}, {step.scored} of {step.rows} scored"
 
 
 def _said(agent: str, known: Sequence[tuple[int, float]]) -> str:
@@ -206,11 +207,11 @@ def _y(score: float) -> float:
 
 def _line(class_: str, y: float, data_agent: str | None = None) -> Markup:
     ends = {"x1": str(GEOMETRY["left"]), "x2": str(GEOMETRY["width"] - GEOMETRY["right"])}
-    return element("line", class_=class_, y1=f"{y:.1f}", y2=f"{y:.1f}", data_agent=data_agent, **ends)
+    return element("line", class_=class_, y1=fixed(y), y2=fixed(y), data_agent=data_agent, **ends)
 
 
 def _level(label: str, y: float) -> tuple[Markup, Markup]:
-    text = element("text", label, class_="y", x=f"{GEOMETRY['left'] - 4}", y=f"{y:.1f}")
+    text = element("text", label, class_="y", x=f"{GEOMETRY['left'] - 4}", y=fixed(y))
     return _line("grid", y), text
 
 
@@ -224,7 +225,5 @@ def _ticks(frame: Frame, y: float) -> list[Markup]:
         when = _EPOCH + timedelta(days=day)
         text = when.strftime("%Y-%m") if long else f"{when.day} {when:%b}"
         anchor = "end" if day == frame.last and len(days) > 1 else "start" if day == frame.first else None
-        labels.append(
-            element("text", text, class_="x", x=f"{frame.x(day):.1f}", y=f"{y}", text_anchor=anchor)
-        )
+        labels.append(element("text", text, class_="x", x=fixed(frame.x(day)), y=f"{y}", text_anchor=anchor))
     return labels

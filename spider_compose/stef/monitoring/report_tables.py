@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal
 from math import sqrt
 
 from spider_compose.page.markup import Markup, element
 from spider_compose.stef.alignment import FILTER_POINTS
 from spider_compose.stef.judges.protocol import VERDICT_POINTS
 from spider_compose.stef.monitoring.cube import OTHERS, Cube, Figures, figures
+from spider_compose.stef.monitoring.report_numbers import EN_DASH, fixed, percent, share
 from spider_compose.stef.monitoring.report_plots import bar
 from spider_compose.stef.monitoring.report_queries import name_of
 from spider_compose.stef.score import BANDS, UNSCORED
 
-_EN_DASH, _MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 _EPOCH = date(1970, 1, 1)
 RECENT = 14  # days
 CLEAR = 3.0  # standard errors
@@ -58,23 +57,6 @@ def figures_by_agent(cube: Cube) -> dict[str, Figures]:
     return {**found, "all": figures(cube, cube.cells)} if len(cube.agents) > 1 else found
 
 
-def fixed(value: float | None, digits: int = 1) -> str:
-    """A number as the script's `toFixed` writes it: halves go away from zero."""
-    if value is None:
-        return _EN_DASH
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)).replace("-", _MINUS)
-
-
-def percent(part: float, whole: float) -> str:
-    """A share in percent."""
-    return f"{fixed(100 * part / whole)} %" if whole else _EN_DASH
-
-
-def share(part: float, whole: float) -> float | None:
-    """A part of a whole; None of nothing."""
-    return part / whole if whole else None
-
-
 def _texts(found: Figures) -> dict[str, str]:
     """What the table of agents says, but for recent days."""
     return {
@@ -93,7 +75,7 @@ def _recent(cube: Cube, agent: str) -> tuple[dict[str, str], bool]:
     """The mean of the last days, how far it is from the mean before, and whether it is clearly below."""
     days = cube.days()
     if days is None:
-        return {"recent": _EN_DASH, "change": _EN_DASH}, False
+        return {"recent": EN_DASH, "change": EN_DASH}, False
     cells = [c for c in cube.cells if agent in ("all", str(c.agent)) and c.day is not None]
     cut = days[1] - RECENT + 1
     late = figures(cube, (c for c in cells if c.day is not None and c.day >= cut))
@@ -327,7 +309,7 @@ def _cost_bar(value: float | None, top: float, agent: str, rule: str) -> Markup:
     return element(
         "svg",
         element("rect", class_="track", width="100", height="10"),
-        element("rect", class_="bar", width=f"{100 * (value or 0.0) / top:.2f}", height="10"),
+        element("rect", class_="bar", width=fixed(100 * (value or 0.0) / top, 2), height="10"),
         data_agent=agent,
         data_cost=rule,
         data_top=f"{top:.6f}",

@@ -1,0 +1,163 @@
+"""The report: the same from a file and a folder, in slices or whole; what is shown of the worst queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spider_compose.errors import OptionError, SpiderComposeError
+from spider_compose.stef.cli import main
+from spider_compose.stef.monitoring import report as reports
+from spider_compose.stef.monitoring.aggregate import lost_points, series, summarize
+from spider_compose.stef.monitoring.report import build_report
+
+Rows = list[dict[str, Any]]
+MakeRows = Callable[..., Rows]
+Write = Callable[[Path, Rows], Path]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, scored_rows: MakeRows, write_scores: Write) -> Path:
+    return write_scores(tmp_path_factory.mktemp("scores") / "scored", scored_rows())
+
+
+def test_figures_are_those_of_all_rows(folder: Path, scored_table: Callable[..., pa.Table]) -> None:
+    table, report = scored_table(), build_report(folder)
+    assert list(report.agents) == summarize(table)
+    assert list(report.databases) == summarize(table, by=("agent", "database"))
+    assert list(report.days) == series(table)
+    expected = {(one["agent"], one["rule"]): one for one in lost_points(table)}
+    assert {(one["agent"], one["rule"]): one for one in report.rules} == {
+        key: pytest.approx(one) for key, one in expected.items()
+    }
+    assert (report.total["rows"], report.duplicates) == (600, 0)
+    assert report.signatures == ("judge:rules|version:test",)
+
+
+def test_slices_change_nothing(folder: Path, tmp_path: Path, scored_table: Callable[..., pa.Table],
+                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    whole = build_report(folder).as_dict()
+    monkeypatch.setattr(reports, "_SLICE", 1)  # every day by itself
+    assert build_report(folder).as_dict() == whole
+    file = tmp_path / "scored.parquet"
+    pq.write_table(scored_table(), file)
+    assert build_report(file).as_dict() | {"source": str(folder)} == whole
+
+
+def test_json_holds_plain_values_and_is_the_same_again(folder: Path) -> None:
+    text = json.dumps(build_report(folder).as_dict())
+    assert text == json.dumps(build_report(folder).as_dict())
+    assert json.loads(text)["days"][0]["start"] == "2026-07-01"
+
+
+def test_the_worst_come_first_and_every_agent_is_there(folder: Path, scored_rows: MakeRows) -> None:
+    worst = build_report(folder, worst=30).worst
+    scores = [one["score"] for one in worst]
+    assert len(worst) == 30
+    assert scores == sorted(scores) and scores[-1] < 90
+    assert {one["agent"] for one in worst} == {"A", "B", "C"}
+    assert worst[0]["score"] == min(row["score"] for row in scored_rows() if row["score"] is not None)
+    assert build_report(folder, worst=0).worst == ()
+
+
+def test_one_query_is_shown_once_however_often_it_came(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write
+) -> None:
+    rows = scored_rows(count=400)
+    low = next(row for row in rows if row["score"] is not None and row["score"] < 30)
+    same = {name: low[name] for name in low if name not in ("key", "time")}
+    repeated = [{**row, **same} if place % 2 else row for place, row in enumerate(rows)]
+    worst = build_report(write_scores(tmp_path / "again", repeated), worst=40).worst
+    assert sum(one["sql"] == low["sql"] for one in worst) == 1
+    assert len(worst) == 40, "the list is filled with others"
+
+
+def test_unscored_rows_are_shown_by_reason(folder: Path) -> None:
+    unscored = build_report(folder).unscored
+    assert {(one["agent"], one["unscored"]) for one in unscored} >= {
+        ("A", "no_sql"),
+        ("B", "no_dialect_parses"),
+    }
+    assert all(one["score"] is None and one["message"] for one in unscored)
+
+
+def test_long_texts_are_cut_and_spans_with_them(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write
+) -> None:
+    rows = scored_rows(count=30)
+    for row in rows:
+        row["sql"] += " -- " + "x" * 100_000
+        for reason in row["reasons"]:
+            reason["sql_start"], reason["sql_end"] = 21, 90_000
+    worst = build_report(write_scores(tmp_path / "long", rows)).worst
+    assert max(len(one["sql"]) for one in worst) == 3000
+    assert {reason["sql_end"] for one in worst for reason in one["reasons"]} == {3000}
+
+
+def test_scores_that_do_not_compare_are_not_mixed_unasked(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write
+) -> None:
+    rows = scored_rows(count=40) + scored_rows(count=40, signature="judge:other|version:test")
+    place = write_scores(tmp_path / "two", rows)
+    with pytest.raises(OptionError, match="2 signatures"):
+        build_report(place)
+    assert build_report(place, signature="judge:other").total["rows"] == 40
+    mixed = build_report(place, mixed=True)
+    assert (mixed.total["rows"], len(mixed.signatures)) == (80, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ({"agents": ["A"]}, lambda row: row["agent"] == "A"),
+        ({"databases": ["harbour"]}, lambda row: row["database"] == "harbour"),
+        ({"since": "2026-07-20T12:00:00Z", "until": "2026-08-01"},
+         lambda row: row["time"] and "2026-07-20T12" <= row["time"].isoformat() < "2026-08-01"),
+    ],
+    ids=["agent", "database", "time"],
+)  # fmt: skip
+def test_only_what_is_asked_for(
+    folder: Path, scored_rows: MakeRows, options: dict[str, Any], rows: Callable[[dict[str, Any]], bool]
+) -> None:
+    report = build_report(folder, **options)
+    kept = [row for row in scored_rows() if rows(row)]
+    assert report.total["rows"] == len(kept)
+    lost = sum(reason["points"] for row in kept for reason in row["reasons"])
+    assert sum(one["points"] for one in report.rules) == pytest.approx(lost, abs=0.01)
+    assert {one["key"] for one in report.worst} <= {row["key"] for row in kept}
+
+
+def test_log_without_times(tmp_path: Path, scored_rows: MakeRows, write_scores: Write) -> None:
+    report = build_report(write_scores(tmp_path / "timeless", scored_rows(count=60, time=None)))
+    assert (report.first, report.cube.days(), report.total["rows"]) == (None, None, 60)
+    assert report.worst and report.rules
+
+
+def test_no_rows_are_one_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SpiderComposeError, match="none is left"):
+        build_report(folder, agents=["Z"])
+    assert main(["report", str(folder), "--agent", "Z"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(folder)]) == 0
+    out = capsys.readouterr()
+    printed = json.loads(out.out)
+    assert printed["format"] == "stef report 1"
+    table = [line.split() for line in out.err.splitlines()]
+    assert table[0][:3] == ["agent", "queries", "mean"]
+    assert [line[0] for line in table[1:4]] == ["A", "B", "C"]
+    assert table[1][2] == f"{printed['agents'][0]['mean']:.1f}"
+    files = ["--html", str(tmp_path / "r.html"), "--json", str(tmp_path / "r.json")]
+    assert main(["report", str(folder), *files, "--worst", "5"]) == 0
+    assert capsys.readouterr().out == ""
+    written = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert written == {**printed, "worst": written["worst"]} and len(written["worst"]) == 5
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
