@@ -13,16 +13,16 @@ from pathlib import Path
 
 from spider_compose.errors import ReportError
 from spider_compose.experiments.reports import read_reports
-from spider_compose.hub.space import SPACES, copy_app
+from spider_compose.hub.space import copy_app
 
 
-def write_leaderboard(reports: Path, folder: Path, spaces: Path = SPACES) -> None:
+def write_leaderboard(reports: Path, folder: Path, spaces: Path | None = None) -> None:
     """Write the repository of the leaderboard.
 
     Args:
         reports: folder of the reports to begin with.
         folder: where to; it is there and empty.
-        spaces: folder of the apps.
+        spaces: folder of the apps, if it is not the package's.
 
     Raises:
         ReportError: a report cannot be read, or there is none.

@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import MissingExtraError
-from spider_compose.hub.space import SPACES, copy_app
+from spider_compose.hub.space import copy_app
 from spider_compose.stef.metric_install import shell
 
 _HEADER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _LOADED = 'evaluate.load("stef")'
 
 
-def write_metric(folder: Path, repo_id: str, spaces: Path = SPACES) -> None:
+def write_metric(folder: Path, repo_id: str, spaces: Path | None = None) -> None:
     """Write the repository of the metric.
 
     Args:
         folder: where to; it is there and empty.
         repo_id: owner/name of the repository.
-        spaces: folder of the apps.
+        spaces: folder of the apps, if it is not the package's.
 
     Raises:
         MissingExtraError: a part of the metric is not installed.

@@ -16,18 +16,18 @@ SPACES = Path(__file__).parent / "spaces"
 _LEFT_OUT = ("__pycache__", "*.pyc", ".*")
 
 
-def copy_app(name: str, folder: Path, spaces: Path = SPACES) -> None:
+def copy_app(name: str, folder: Path, spaces: Path | None = None) -> None:
     """Copy the files of a Space's app.
 
     Args:
         name: "stef" or "leaderboard".
         folder: where to; it is there.
-        spaces: folder of all apps.
+        spaces: folder of all apps, if it is not the package's.
 
     Raises:
         HubError: the app is not there.
     """
-    source = spaces / name
+    source = (spaces or SPACES) / name
     if not (source / "app.py").is_file():
         raise HubError(
             f"the app of the Space is missing: expected {source / 'app.py'}; reinstall spider-compose."

@@ -43,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built dataset of the tiny corpus."""
     pytest.importorskip("spacy", reason="the extra `data` is not installed")
     folder = tmp_path_factory.mktemp("built") / "spider_compose"
-    assert main(["build", "--source", str(TINY), "--out", str(folder)]) == 0
+    assert main(["build", "--source", str(TINY), "--configs", "none", "--out", str(folder)]) == 0
     return folder
 
 
@@ -193,7 +193,7 @@ print(json.dumps(stef.compute(
 
 
 @pytest.mark.slow
-def test_metric(hub: Any, push: Push, as_user: Callable[..., str], spaces: Path) -> None:
+def test_metric(hub: Any, push: Push, as_user: Callable[..., str], spaces: None) -> None:
     pytest.importorskip("evaluate", reason="the extra `metric` is not installed")
     published = push("metric", "--repo", "owner/stef")
     assert {"stef.py", "README.md", "app.py", "requirements.txt"} <= set(published["changed"])
@@ -202,7 +202,7 @@ def test_metric(hub: Any, push: Push, as_user: Callable[..., str], spaces: Path)
 
 
 @pytest.mark.parametrize("name", ["stef", "sql-judge"])
-def test_card_and_module_of_the_metric(hub: Any, push: Push, spaces: Path, name: str) -> None:
+def test_card_and_module_of_the_metric(hub: Any, push: Push, spaces: None, name: str) -> None:
     push("metric", "--repo", f"owner/{name}")
     files = hub.store.repositories["space", f"owner/{name}"].main.files
     card = files["README.md"].data.decode()
@@ -217,8 +217,37 @@ def test_card_and_module_of_the_metric(hub: Any, push: Push, spaces: Path, name:
     assert files[f"{name}.py"].data == files["stef.py"].data == module, "evaluate reads NAME.py"
 
 
+@pytest.mark.parametrize("app", ["stef", "leaderboard"])
+def test_apps_of_the_package(app: str, tmp_path: Path, make_report: Callable[..., dict[str, Any]]) -> None:
+    """The Spaces as they would be published pass the checks."""
+    from spider_compose.hub import space
+    from spider_compose.hub.leaderboard import write_leaderboard
+    from spider_compose.hub.metric import write_metric
+    from spider_compose.hub.repository import ARTEFACTS
+    from spider_compose.hub.validation import check_folder
+
+    if not (space.SPACES / app / "app.py").is_file():
+        pytest.skip(f"the app of the Space {app} is not in this checkout")
+    (tmp_path / "folder").mkdir()
+    if app == "stef":
+        write_metric(tmp_path / "folder", "owner/stef")
+        check_folder(tmp_path / "folder", ARTEFACTS["metric"])
+        return
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "one.json").write_text(json.dumps(make_report()))
+    write_leaderboard(tmp_path / "reports", tmp_path / "folder")
+    check_folder(tmp_path / "folder", ARTEFACTS["leaderboard"])
+
+
+def test_missing_app(push: Push, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from spider_compose.hub import space
+
+    monkeypatch.setattr(space, "SPACES", tmp_path / "nowhere")
+    assert "the app of the Space is missing: expected" in push("metric", "--repo", "owner/stef", code=2)
+
+
 def test_leaderboard(
-    hub: Any, push: Push, spaces: Path, tmp_path: Path, make_report: Callable[..., dict[str, Any]]
+    hub: Any, push: Push, spaces: None, tmp_path: Path, make_report: Callable[..., dict[str, Any]]
 ) -> None:
     reports = tmp_path / "reports"
     reports.mkdir()
