@@ -61,6 +61,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         f"{FOLDER}/MODEL-CONFIG-SPLIT/report.json)",
     )
     parser.add_argument("--json", action="store_true", help="print the report, not its summary")
+    parser.add_argument(
+        "--benchmark",
+        metavar="OWNER/NAME",
+        help="write .eval_results beside the report too: the score as a result of this benchmark on the Hub, "
+        "for the model's repository",
+    )
     _add(parser, "--limit", type=int, metavar="N", help="score N rows alone, drawn with a fixed seed")
     _add_model_flags(parser.add_argument_group("model"))
     _add_generation_flags(parser.add_argument_group("generation"))
@@ -110,9 +116,12 @@ def _add(parser: argparse._ActionsContainer, flag: str, **options: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and print the scores."""
     _check_extras()
+    from spider_compose.hub.eval_results import check_benchmark, write_eval_results
     from spider_compose.inference.run import evaluate
 
     settings = settings_of(arguments)
+    if arguments.benchmark:
+        check_benchmark(arguments.benchmark, settings.config, settings.split, settings.limit)
     if not sys.stderr.isatty():  # in a log file a bar is one long line
         import_module("transformers").utils.logging.disable_progress_bar()
     out = Path(arguments.out) if arguments.out else _default_out(settings)
@@ -121,12 +130,15 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         _say("interrupted; the same command goes on with the rows that are left")
         return INTERRUPTED
+    results = write_eval_results(out.parent, report, arguments.benchmark) if arguments.benchmark else None
     if arguments.json:
         json.dump(report, sys.stdout, indent=1)
         print()
     else:
         print(summary(report))
         print(f"\n{visible(str(out))}")
+    if results:
+        _say(str(results))
     return 0
 
 

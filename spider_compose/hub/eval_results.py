@@ -158,6 +158,22 @@ def model_index(report: Mapping[str, Any], dataset_id: str) -> list[dict[str, An
     return list(eval_results_to_model_index(str(report["model"]), results))
 
 
+def check_benchmark(dataset_id: str, config: str, split: str, limit: int | None) -> None:
+    """Whether an evaluation will be a result of a benchmark.
+
+    Raises:
+        HubError: it will not; or there is no such name.
+    """
+    _check_repository(dataset_id)
+    task = next((task for task in TASKS if task.config == config), None)
+    if task is None:
+        raise HubError(
+            f"the benchmark has no leaderboard of the config {config!r}; it has {[t.config for t in TASKS]}."
+        )
+    if split != task.split or limit is not None:
+        raise HubError(f"the benchmark's task {task.id} is the {task.split} split, whole.")
+
+
 def _check_repository(dataset_id: str) -> None:
     if not _REPOSITORY.fullmatch(dataset_id):
         raise HubError(f"a benchmark is a dataset on the Hub, as owner/name, but got {dataset_id!r}.")

@@ -77,5 +77,8 @@ def prediction_lines(rows: Rows, predictions: Sequence[str]) -> str:
 def write_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
+from pathlib import PurePath
 from typing import Any
 
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, SPLITS
@@ -82,8 +83,11 @@ class EvaluationSettings:
                 raise OptionError(f"`{name}` must be at least 1, but got {value}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON, for reports: without `model` and `source`, which may be paths of this machine."""
+        """As plain JSON, for reports: without the paths of this machine."""
         given = asdict(self) | {"prompt": self.prompt.text}
+        if "schemas" in self.source_options:
+            name = PurePath(self.source_options["schemas"]).name
+            given["source_options"] = {**self.source_options, "schemas": name}
         return {
             name: dict(value) if isinstance(value, Mapping) else value
             for name, value in given.items()
