@@ -134,6 +134,25 @@ def test_answer_to_the_commit_lost(hub: Any, push: Publish, monkeypatch: pytest.
     assert len(hub.store.repositories["model", REPO].commits) == 2
 
 
+def test_changed_by_another_meanwhile(hub: Any, push: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit between listing and committing is not overwritten unseen."""
+    from spider_compose.hub.upload import _Upload
+
+    commit = _Upload._commit
+
+    def late(self: Any, *arguments: Any) -> Any:
+        repository = hub.store.repositories["model", REPO]
+        others = {**repository.main.files, "config.json": repository.main.files[".gitattributes"]}
+        repository.commit("refs/heads/main", "by another", others)
+        return commit(self, *arguments)
+
+    monkeypatch.setattr(_Upload, "_commit", late)
+    with pytest.raises(HubError, match=r"changed by someone else at the same time \(412\): push again"):
+        push()
+    monkeypatch.setattr(_Upload, "_commit", commit)
+    assert "config.json" in push().changed
+
+
 KILLED = """
 import sys
 from pathlib import Path
