@@ -81,7 +81,7 @@ def _text(path: Path, what: str) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise OptionError(f"{path} cannot be read: {error.strerror}. Name a YAML file with {what}.") from None
+        raise OptionError(f"cannot read {path}: {error.strerror}. Name a YAML file with {what}.") from None
     except ValueError as error:  # a zero byte in the name
         raise OptionError(f"{str(path)!r} is no file's name: {error}.") from None
     if len(data) > LARGEST:

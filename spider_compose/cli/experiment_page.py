@@ -251,7 +251,7 @@ def _points(report: Report, name: str) -> list[tuple[float, float]]:
 
 
 def _lines(lines: Sequence[tuple[Report, Sequence[tuple[float, float]]]], title: str) -> Markup:
-    epochs = max(epoch for _, points in lines for epoch, _ in points)
+    epochs = max(1e-9, *(epoch for _, points in lines for epoch, _ in points))
     scale = _Scale(max(value for _, points in lines for _, value in points))
     drawn = scale.lines()
 

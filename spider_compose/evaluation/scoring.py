@@ -199,16 +199,18 @@ def _statistics(result: Mapping[str, Any], name: str) -> dict[str, tuple[Metric,
         raise EvaluationError(
             f"the {name} result must hold `items` with ids, bleu, exact and normalized, as `score` gives it."
         )
+    if not isinstance(items["ids"], list) or not all(isinstance(id_, str) for id_ in items["ids"]):
+        raise EvaluationError(f"the {name} result's `items` must have a list of texts as `ids`.")
     try:
         counts = np.array(items["bleu"], dtype=np.int64)
         right = {key: trials(items[key]) for key in ("exact", "normalized")}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise EvaluationError(f"the {name} result's `items` are no counts: {error}.") from None
     num_items = len(items["ids"])
     if (
         not num_items
         or counts.shape != (num_items, WIDTH)
-        or {len(own) for own in right.values()} != {num_items}
+        or {own.shape for own in right.values()} != {(num_items, 2)}
     ):
         raise EvaluationError(
             f"the {name} result's `items` must hold {WIDTH} counts of bleu, exact and normalized for each of "
@@ -232,7 +234,8 @@ def _same_items(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[int
             f"two results can be compared over the same items only, but got {len(ours)} and {len(theirs)} "
             f"ids, {len(set(ours) & set(place))} of them shared{example}."
         )
-    signatures = [result.get("bleu", {}).get("signature") for result in (first, second)]
+    measured = [result.get("bleu") for result in (first, second)]
+    signatures = [own.get("signature") if isinstance(own, Mapping) else None for own in measured]
     if signatures[0] != signatures[1]:
         raise EvaluationError(f"BLEU was counted differently: {signatures[0]} and {signatures[1]}.")
     return [place[id_] for id_ in ours]

@@ -47,7 +47,9 @@ class Identity:
         >>> Identity("google-t5/t5-small", "compose", 1).name
         'google-t5_t5-small-compose-seed1'
         """
-        return f"{_NO_FILE_NAME.sub('_', self.model).lstrip('.')}-{self.experiment}-seed{self.seed}"
+        # A report may come from anywhere and say anything: a name leads to no other folder.
+        model, experiment = (_NO_FILE_NAME.sub("_", part) for part in (self.model, self.experiment))
+        return f"{model.lstrip('.')}-{experiment}-seed{self.seed}"
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def _kinds_by_part(results: Results, models: list[str], experiment: str) -> list
             :SHOWN_PATTERNS
         ]
         if division == "by_num_clauses":
-            shown.sort()
+            shown.sort(key=lambda part: (len(part), part))  # 10 after 9
         if not shown or not kinds:
             continue
         rows = tuple(

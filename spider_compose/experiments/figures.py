@@ -132,7 +132,8 @@ class Results:
         for report in self.reports:
             if report.identity.experiment == experiment:
                 for name, part in report.metric(division).items():
-                    found.setdefault(name, int(part.get("num_items", 0)) if isinstance(part, Mapping) else 0)
+                    count = number(part.get("num_items")) if isinstance(part, Mapping) else None
+                    found.setdefault(name, int(count or 0))
         return found
 
     def difference(self, first: tuple[str, str], second: tuple[str, str], metric: str) -> Figure:

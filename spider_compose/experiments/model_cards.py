@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -16,7 +17,7 @@ from spider_compose.experiments.error_tables import error_kinds
 from spider_compose.experiments.figures import Results
 from spider_compose.experiments.paper_tables import FIRST, SECOND, experiment_title
 from spider_compose.experiments.reports import Report, number, write_whole
-from spider_compose.experiments.tables import SINGLE, figure_entry, p_entry, told_number
+from spider_compose.experiments.tables import SINGLE, code, escaped, figure_entry, p_entry, told_number
 
 _METRICS = {
     "bleu": ("bleu", "BLEU"),
@@ -42,6 +43,8 @@ _PAPERS = {
     "treelstm": "Tai et al. 2015",
     "rgt": "Ma et al. 2021",
 }
+
+_OWN_BAR = re.compile(r"(?<!\\)\|")  # that would open a cell
 
 _SPIDER = "spider 1.0"
 """How the signature of a dataset names Spider as its source, but for case and hyphen."""
@@ -90,7 +93,7 @@ def render_card(
     reports = list(results.of(model, experiment).values())
     return Template(template).substitute(
         header=_header(results, model, experiment, reports, dataset_repository),
-        title=_title(model, experiment),
+        title=escaped(_title(model, experiment)),
         introduction=_introduction(model, experiment, reports),
         use=how_to_use(reports[0], repository),
         scores=_scores(results, model, experiment, reports),
@@ -102,7 +105,7 @@ def render_card(
         settings=_settings(reports),
         limits=_limits(model, experiment, reports),
         signatures="\n".join(
-            f"seed {report.identity.seed}: {report.text('signature')}" for report in reports
+            f"seed {report.identity.seed}: {code(report.text('signature')).strip('`')}" for report in reports
         ),
         citation=_citation(model, reports),
     )
@@ -182,10 +185,10 @@ def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str
     seeds = ", ".join(str(report.identity.seed) for report in reports)
     size = reports[0].text("size")
     return (
-        f"Writes an English question for a SQL query. {model_title(model)} is {described}{paper}"
+        f"Writes an English question for a SQL query. {escaped(model_title(model))} is {described}{paper}"
         + (", with an LSTM decoder that copies names and values from the query" if model in MODELS else "")
-        + (f"; this is its `{size}` size" if size else "")
-        + f".\n\nTrained for `{experiment}` ({EXPERIMENTS.get(experiment, experiment)}). "
+        + (f"; this is its {code(size)} size" if size else "")
+        + f".\n\nTrained for {code(experiment)} ({EXPERIMENTS.get(experiment, 'an experiment of its own')}). "
         + f"The card covers {_count(len(reports), 'training')} (seed {seeds})."
     )
 
@@ -212,25 +215,29 @@ def _scores_notes(reports: Sequence[Report]) -> str:
     else:
         told += "In brackets the range over seeds."
     signatures = dict.fromkeys(str(report.metric("bleu").get("signature")) for report in reports)
-    return f"{told} BLEU: {', '.join(f'`{one}`' for one in signatures)}."
+    return f"{told} BLEU: {', '.join(map(code, signatures))}."
 
 
 def _by_num_clauses(results: Results, model: str, experiment: str) -> str:
     rows = []
-    for name in sorted(results.parts(experiment, "by_num_clauses")):
+    for name in sorted(results.parts(experiment, "by_num_clauses"), key=lambda name: (len(name), name)):
         items, bleu, exact = (
             results.part(model, experiment, "by_num_clauses", name, metric)
             for metric in ("num_items", "bleu", "exact_match")
         )
         if bleu.mean is not None:
-            rows.append([name, _plain(items.mean, 0), str(figure_entry(bleu)), str(figure_entry(exact))])
+            rows.append(
+                [escaped(name), _plain(items.mean, 0), str(figure_entry(bleu)), str(figure_entry(exact))]
+            )
     return _markdown(["clauses", "items", "BLEU", "exact match"], rows) if rows else "Not measured."
 
 
 def _other_experiments(results: Results, model: str, experiment: str) -> str:
     rows = [
         [
-            f"**{experiment_title(other)}**" if other == experiment else experiment_title(other),
+            f"**{escaped(experiment_title(other))}**"
+            if other == experiment
+            else escaped(experiment_title(other)),
             EXPERIMENTS.get(other, "").split(": ", 1)[-1],
             str(figure_entry(results.figure(model, other, "bleu"))),
             str(figure_entry(results.figure(model, other, "exact_match"))),
@@ -255,7 +262,9 @@ def _errors(results: Results, model: str, experiment: str) -> str:
     found = error_kinds(results, model, experiment)
     if not found:
         return "Not analysed."
-    rows = [[kind, str(figure_entry(figure, digits=1))] for kind, figure in found.items() if figure.mean]
+    rows = [
+        [escaped(kind), str(figure_entry(figure, digits=1))] for kind, figure in found.items() if figure.mean
+    ]
     return (
         "Percent of test items with an error of the kind, found by rules over words; an item may have "
         f"several.\n\n{_markdown(['error', 'items, %'], rows)}"
@@ -273,7 +282,7 @@ def _training(reports: Sequence[Report]) -> str:
                 _plain(number(report.part("dataset").get("train_pairs")), 0),
                 _plain(report.amount("epochs"), 0),
                 _plain(report.amount("best_epoch"), 0),
-                report.text("stopped"),
+                escaped(report.text("stopped")),
                 _plain(_best(report)),
                 _plain(None if seconds is None else seconds / 60, 0),
             ]
@@ -298,7 +307,7 @@ def _settings(reports: Sequence[Report]) -> str:
     """Settings of the training and of the model; the cell itself is on top of the card already."""
     said = {"model", "experiment", "seed", "source"}
     rows = [
-        [f"`{name}`", f"`{json.dumps(value, ensure_ascii=False)}`"]
+        [code(name), code(json.dumps(value, ensure_ascii=False))]
         for part in ("training", "configuration")
         for name, value in reports[0].part(part).items()
         if name not in said and value not in (None, {}, [], "")
@@ -359,4 +368,5 @@ def _count(count: int, name: str) -> str:
 def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; the first column is a name, the others are figures."""
     lines = [list(columns), ["---", *["---:"] * (len(columns) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    kept = [[_OWN_BAR.sub(r"\\|", cell) for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in kept)

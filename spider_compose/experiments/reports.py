@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "num_items": (int,),
     "metrics": (dict,),
 }
+
+
+_MOST_ITEMS = 10**9
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,11 @@ def number(value: Any) -> float | None:
     """A finite number, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) != float("inf") and value == value else None
+    try:
+        found = float(value)
+    except OverflowError:  # JSON knows no largest whole number
+        return None
+    return found if math.isfinite(found) else None
 
 
 def read_report(path: Path) -> Report:
@@ -87,7 +95,7 @@ def read_report(path: Path) -> Report:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ReportError(f"cannot read the report {path}: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"{path} is no report: it is no JSON ({error}). Train its cell again.") from error
     if not isinstance(content, dict):
         raise ReportError(f"{path} is no report: a JSON object was expected.")
@@ -96,7 +104,11 @@ def read_report(path: Path) -> Report:
     for name, kinds in _KINDS.items():
         value = content.get(name)
         if not isinstance(value, kinds) or isinstance(value, bool):
-            raise ReportError(f"{path}: `{name}` must be {kinds[0].__name__}, but got {value!r}.")
+            raise ReportError(f"{path}: `{name}` must be {kinds[0].__name__}, but got {value!r:.80}.")
+    if not 1 <= content["num_items"] <= _MOST_ITEMS:
+        raise ReportError(
+            f"{path}: `num_items` must be 1 to {_MOST_ITEMS:,}, but got {content['num_items']!r:.20}."
+        )
     return Report(content, Identity(content["model"], content["experiment"], content["seed"]))
 
 

@@ -101,9 +101,15 @@ def _status(folder: CellFolder, copy: Path) -> CellStatus:
         return CellStatus(name, "failed", note=failure.reason, **figures)
     if folder.begun():
         return CellStatus(name, "stopped", **figures)
-    if copy.exists():
-        return _done(read_report(copy), note=f"report in {copy.parent}, no run here")
-    return CellStatus(name, "waiting")
+    if not copy.exists():
+        return CellStatus(name, "waiting")
+    try:
+        report = read_report(copy)
+    except ReportError as error:
+        return CellStatus(name, "waiting", note=str(error))
+    if report.identity != folder.cell.identity:
+        return CellStatus(name, "waiting", note=f"{copy} is the report of {report.name}.")
+    return _done(report, note=f"report in {copy.parent}, no run here")
 
 
 def _done(report: Report, note: str = "") -> CellStatus:

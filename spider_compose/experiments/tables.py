@@ -117,9 +117,9 @@ def render_markdown(table: Table) -> str:
     aligned = ["---"] * table.heads + ["---:"] * (len(table.columns) - table.heads)
     lines = [table.columns, aligned]
     lines += [[str(entry) for entry in row] for row in _without_repetition(table)]
-    body = "\n".join(f"| {' | '.join(_escaped(cell) for cell in line)} |" for line in lines)
-    notes = "\n".join(f"- {_escaped(note)}" for note in table.notes)
-    return f"### {_escaped(table.title)}\n\n{body}\n" + (f"\n{notes}\n" if notes else "")
+    body = "\n".join(f"| {' | '.join(escaped(cell) for cell in line)} |" for line in lines)
+    notes = "\n".join(f"- {escaped(note)}" for note in table.notes)
+    return f"### {escaped(table.title)}\n\n{body}\n" + (f"\n{notes}\n" if notes else "")
 
 
 def _without_repetition(table: Table) -> list[list[Entry]]:
@@ -137,10 +137,16 @@ def _without_repetition(table: Table) -> list[list[Entry]]:
     return shown
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that is text in Markdown too, in one line: no markup, no HTML, no cell of a table of its own."""
     for sign in "\\|<*_`":
         text = text.replace(sign, f"\\{sign}")
     return " ".join(text.split())
+
+
+def code(text: str) -> str:
+    """Text as code in a line of Markdown: what would end the code or the line is replaced."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from spider_compose.errors import SpiderComposeError
 
 BAD_INPUT, INTERRUPTED, STOPPED = 2, 130, 143
+_GOES_ON = "The same command goes on from the last checkpoint"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,8 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SpiderComposeError as error:
         print(f"train: {error}", file=sys.stderr)
         return BAD_INPUT
+    except OSError as error:  # a full disk, say
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"train: {place}{error.strerror or error}. {_GOES_ON}.", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
-        print("train: interrupted; the same command goes on from the last epoch", file=sys.stderr)
+        print(f"train: interrupted. {_GOES_ON}.", file=sys.stderr)
         return INTERRUPTED
     if report is None:
         return STOPPED
@@ -60,7 +65,8 @@ def _say(line: str) -> None:
 
 def _show(predictions: Path, number: int) -> None:
     """Print test pairs with what the model said, spread over the whole split."""
-    lines = predictions.read_text(encoding="utf-8").splitlines() if number > 0 else []
+    # Not splitlines: a text may hold a line separator of Unicode.
+    lines = predictions.read_text(encoding="utf-8").split("\n")[:-1] if number > 0 else []
     for line in lines[:: max(1, len(lines) // max(1, number))][: max(0, number)]:
         row = json.loads(line)
         print(f"\nSQL        {row['query']}\nquestion   {row['question']}\nthe model  {row['prediction']}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,8 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch.utils.data import Sampler, SequentialSampler
 from transformers import Seq2SeqTrainer, TrainerCallback, TrainerState
+
+from spider_compose.errors import OutputError
 
 _BATCHES_SORTED_TOGETHER = 50
 
@@ -97,6 +101,24 @@ class SQLToTextTrainer(Seq2SeqTrainer):
             self._cpu_before = _seconds_at(resume_from_checkpoint, "cpu_seconds")
             self._wall_before = _seconds_at(resume_from_checkpoint, "wall_seconds")
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **kwargs)
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        """As in the base class; where it fails, nothing half is left, and the error says what to do.
+
+        Raises:
+            OutputError: the disk is full, say; torch's own words for that are "unexpected pos".
+        """
+        try:
+            super()._save_checkpoint(model, trial)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            path = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            free = shutil.disk_usage(path.parent).free if path.parent.is_dir() else 0
+            shutil.rmtree(path, ignore_errors=True)
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise OutputError(
+                f"{path} cannot be saved, with {free / 1e6:,.1f} MB free: {reason}. Make room; the same "
+                "command goes on from the checkpoint before."
+            ) from error
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Sampler[int]:
         rows = self.train_dataset if train_dataset is None else train_dataset

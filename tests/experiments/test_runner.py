@@ -11,11 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from spider_compose.errors import OptionError
+from spider_compose.experiments import runner
 from spider_compose.experiments.cell_folder import CellFolder
 from spider_compose.experiments.grid import Grid
 from spider_compose.experiments.reports import read_reports
@@ -158,10 +160,25 @@ def test_a_mended_setting_trains_a_cell_that_never_began(grid: Callable[..., Gri
     assert outcome.done
 
 
+@pytest.fixture
+def limit_waits_for(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], None]:
+    """Let the runner's clock stand until a file holds a text: a busy machine starts programs slowly."""
+
+    def wait(path: Path, text: str) -> None:
+        def monotonic() -> float:
+            ready = path.exists() and text in path.read_text("utf-8")
+            return time.monotonic() if ready else 0.0
+
+        monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=monotonic, sleep=time.sleep))
+
+    return wait
+
+
 def test_the_time_limit_stops_cells_with_a_checkpoint(
-    grid: Callable[..., Grid], run: Run, tmp_path: Path, log_of: Any
+    grid: Callable[..., Grid], run: Run, tmp_path: Path, log_of: Any, limit_waits_for: Any
 ) -> None:
     found = grid((["compose", "spider"], {"epochs": 500, "seconds": 0.05}))
+    limit_waits_for(tmp_path / "runs" / "bilstm-compose-seed1" / "log.jsonl", '"epoch": 2.0')
     outcome, said = run(found, time_limit=0.5)
     assert (outcome.stopped, outcome.left) == ("time limit", ["bilstm-compose-seed1", "bilstm-spider-seed1"])
     assert not outcome.failed
@@ -175,8 +192,11 @@ def test_the_time_limit_stops_cells_with_a_checkpoint(
     assert first.validation_bleu == 10 * epochs
 
 
-def test_a_cell_that_does_not_stop_is_killed(grid: Callable[..., Grid], run: Run) -> None:
+def test_a_cell_that_does_not_stop_is_killed(
+    grid: Callable[..., Grid], run: Run, tmp_path: Path, limit_waits_for: Any
+) -> None:
     found = grid((["compose"], {"epochs": 1, "seconds": 60, "stubborn": True}))
+    limit_waits_for(tmp_path / "runs" / "bilstm-compose-seed1" / "output.txt", "threads 1")
     outcome, said = run(found, time_limit=1.0, grace=0.2)
     assert outcome.left == ["bilstm-compose-seed1"]
     assert "killed     bilstm-compose-seed1: it did not stop" in said

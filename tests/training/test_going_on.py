@@ -150,6 +150,31 @@ def test_a_folder_that_cannot_be_made(tiny: Make, tmp_path: Path) -> None:
             run(tiny(epochs=1), folder)
 
 
+@pytest.mark.parametrize(
+    "fault", [OSError(28, "No space left on device"), RuntimeError("unexpected pos 5 vs 3\nmore")], ids=repr
+)
+def test_a_full_disk_is_one_error_and_goes_on(
+    fault: Exception, tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import Seq2SeqTrainer
+
+    folder, settings = tmp_path / "run", tiny(epochs=2)
+    whole = Seq2SeqTrainer._save_rng_state
+
+    def full(self: Any, output_dir: str) -> None:
+        if self.state.epoch > 1:
+            raise fault
+        whole(self, output_dir)
+
+    monkeypatch.setattr(Seq2SeqTrainer, "_save_rng_state", full)
+    with pytest.raises(OutputError, match=r"cannot be saved, with .* MB free: .*(device|pos 5 vs 3)\. Make"):
+        run(settings, folder)
+    assert len(list((folder / "checkpoints").iterdir())) == 1, "half a checkpoint takes room"
+    monkeypatch.undo()
+    report = run(settings, folder)
+    assert report is not None and [entry["epoch"] for entry in report["curve"]] == [1, 2]
+
+
 def checkpoint(folder: Path, step: str, state: str | None = '{"epoch": 1}') -> Path:
     path = folder / f"checkpoint-{step}"
     path.mkdir()

@@ -78,7 +78,7 @@ def test_refused_files(text: str, message: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(OptionError, match=message):
         read_settings(path)
-    with pytest.raises(OptionError, match="cannot be read"):
+    with pytest.raises(OptionError, match="cannot read"):
         read_settings(tmp_path / "absent.yaml")
 
 

@@ -159,8 +159,8 @@ def _header(text: str, file: str) -> tuple[str, dict[str, int]]:
         if set(_NEEDED) <= set(names):
             if twice := [name for name in _NEEDED if names.count(name) > 1]:
                 raise RatingError(
-                    f"{file}, row 1: the column {twice[0]} is there {names.count(twice[0])} times. Keep one, and "
-                    "give the others another name."
+                    f"{file}, row 1: the column {twice[0]} is there {names.count(twice[0])} times. Keep one, "
+                    "and give the others another name."
                 )
             return delimiter, {name: names.index(name) for name in _NEEDED}
     raise RatingError(
