@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -41,6 +42,10 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the report."""
     from spider_compose.stef.cli.score import output
+
+    import_module(
+        "spider_compose.stef.monitoring.scored"
+    )  # first: it names a missing extra
     from spider_compose.stef.monitoring.report import build_report
 
     report = build_report(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,3 +163,13 @@ def test_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     written = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert written == {**printed, "worst": written["worst"]} and len(written["worst"]) == 5
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_missing_extra_is_named() -> None:
+    program = (
+        "import sys; sys.modules['pyarrow'] = sys.modules['numpy'] = None\n"
+        "from spider_compose.stef.cli import main; sys.exit(main(['report', 'scored']))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "pip install 'spider-compose[monitor]'" in run.stderr and "Traceback" not in run.stderr
