@@ -88,13 +88,14 @@ def _paper_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
 
 
 def _hub_model(settings: TrainingSettings, data: ExperimentData) -> Learner:
+    from safetensors import SafetensorError
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, DataCollatorForSeq2Seq
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(settings.model)
-        model = AutoModelForSeq2SeqLM.from_pretrained(settings.model)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+        model = AutoModelForSeq2SeqLM.from_pretrained(settings.model, use_safetensors=True)  # no pickles
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise OptionError(
             f"`model` must be one of the five, or a folder or Hub repository with a seq2seq model, but "
             f"{settings.model!r} cannot be loaded: {reason}"

@@ -238,6 +238,33 @@ def test_a_model_of_the_hub(tiny: Make, tmp_path: Path) -> None:
     assert f"model:{base}" in report["signature"]
 
 
+@pytest.mark.parametrize("damage", ["weights cut", "no weights", "tokenizer cut", "config cut", "encoder"])
+def test_a_damaged_model_of_the_hub_is_one_error(damage: str, tiny: Make, tmp_path: Path) -> None:
+    from transformers import BertConfig, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    from spider_compose.tokenization.tokenizer import SQLTokenizer
+    from spider_compose.training.data import read_data
+    from spider_compose.training.encoding import make_learner
+
+    data = read_data(tiny())
+    own = SQLTokenizer.train(data.train, data.schemas, vocab_size=400)
+    PreTrainedTokenizerFast(
+        tokenizer_object=own._tokenizer, pad_token="<pad>", eos_token="</s>"
+    ).save_pretrained(tmp_path)
+    sizes = {"vocab_size": 400, "d_model": 8, "d_ff": 8, "d_kv": 4, "num_layers": 1, "num_heads": 2}
+    T5ForConditionalGeneration(T5Config(**sizes)).save_pretrained(tmp_path)
+    if damage == "encoder":
+        BertConfig().save_pretrained(tmp_path)
+    elif damage == "no weights":
+        (tmp_path / "model.safetensors").unlink()
+    else:
+        name = {"weights": "model.safetensors", "tokenizer": "tokenizer.json", "config": "config.json"}
+        file = tmp_path / name[damage.split()[0]]
+        file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(OptionError, match=r"^`model` must be .* cannot be loaded: \S"):
+        make_learner(tiny(model=str(tmp_path), model_options={}), data)
+
+
 def test_command(tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A line per epoch, pairs to look at, the scores and their signature; the same again says it is done."""
     from spider_compose.training.__main__ import main
