@@ -69,8 +69,8 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--measure",
         default="score_unscored_as_0",
-        help="what the gate looks at: score, score_unscored_as_0 (the default: refusing does not pay), coverage, "
-        "enrichment_quality or p_correct",
+        help="what the gate looks at: score, score_unscored_as_0 (the default: refusing does not pay), "
+        "coverage, enrichment_quality or p_correct",
     )
 
 
@@ -126,41 +126,38 @@ def run(options: argparse.Namespace) -> int:
     from spider_compose.stef.monitoring.compare import COLUMNS, REASON_COLUMNS, compare, gate
 
     given = sides(options)
-    tables = [side.read(COLUMNS, options.signature, options.mixed) for side in given]
-    signatures = _signatures(tables, options.mixed)
-    reasons = tuple(side.read(REASON_COLUMNS, options.signature, options.mixed)["reasons"] for side in given)
-    found = compare(
-        *tables, options.design, options.samples, options.seed, (reasons[0], reasons[1]), options.examples
-    )
+    a, b = (side.read(COLUMNS, options.signature, options.mixed) for side in given)
+    signatures = _signatures(a, b, options.mixed)
+    of_a, of_b = (side.read(REASON_COLUMNS, options.signature, options.mixed)["reasons"] for side in given)
+    found = compare(a, b, options.design, options.samples, options.seed, (of_a, of_b), options.examples)
     decided = None
     if options.fail_if_worse_than is not None:
         decided = gate(found, options.measure, options.fail_if_worse_than, options.gate)
     document = {
-        "a": {"source": str(given[0]), "rows": tables[0].num_rows},
-        "b": {"source": str(given[1]), "rows": tables[1].num_rows},
+        "a": {"source": str(given[0]), "rows": a.num_rows},
+        "b": {"source": str(given[1]), "rows": b.num_rows},
         **found.as_dict(),
         "gate": decided and decided.as_dict(),
         "scored_under": signatures,
     }
-    text = json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    text = json.dumps(document, indent=2)
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
-    print(text if options.format == "json" else "\n".join(_text(document, found, decided)), end="")
-    print(end="" if options.format == "json" else "\n")
+        Path(options.output).write_text(text + "\n", encoding="utf-8")
+    print(text if options.format == "json" else "\n".join(_text(document, found, decided)))
     return 0 if decided is None or decided.passed else 1
 
 
-def _signatures(tables: list[Any], mixed: bool) -> list[str]:
+def _signatures(a: Any, b: Any, mixed: bool) -> list[str]:
     """The signatures of the scores; A and B must have the same.
 
     Raises:
         OptionError: they were scored under different ones.
     """
-    of_a, of_b = ({name for name in table["signature"].unique().to_pylist() if name} for table in tables)
+    of_a, of_b = ({name for name in table["signature"].unique().to_pylist() if name} for table in (a, b))
     if of_a != of_b and of_a and of_b and not mixed:
         raise OptionError(
-            "A and B were scored under different signatures, which do not compare; score them alike, choose one "
-            f"with `--signature`, or insist with `--mixed`:\n  A: {sorted(of_a)}\n  B: {sorted(of_b)}"
+            "A and B were scored under different signatures, which do not compare; score them alike, choose "
+            f"one with `--signature`, or insist with `--mixed`:\n  A: {sorted(of_a)}\n  B: {sorted(of_b)}"
         )
     return sorted(of_a | of_b)
 
@@ -216,8 +213,8 @@ def _rules(rules: tuple[RuleChange, ...], most: int = 8) -> Iterator[str]:
         for rule in part[:most]:
             interval = f"[{rule.low:+.2f}, {rule.high:+.2f}]"
             yield (
-                f"  {name:<7}{printable(rule.rule, 32):<33}{rule.a:6.2f} -> {rule.b:6.2f}  {rule.change:+6.2f}  "
-                f"{interval:<16} p {rule.p_value:.4f}"
+                f"  {name:<7}{printable(rule.rule, 32):<33}{rule.a:6.2f} -> {rule.b:6.2f}  "
+                f"{rule.change:+6.2f}  {interval:<16} p {rule.p_value:.4f}"
             )
         if rest := part[most:]:
             yield f"  {name:<7}and {len(rest)} more, {sum(rule.change for rule in rest):+.2f} together"

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spider_compose.errors import OptionError, SpiderComposeError
+from spider_compose.errors import OptionError
 from spider_compose.stef.cli.compare import printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spider_compose.stef.monitoring.drift import Alarm, Rows, Settings, Stream, Watch
 
 ADDRESS = "STEF_WEBHOOK"
-TOKEN = "STEF_WEBHOOK_TOKEN"  # noqa: S105, the name of a variable
+TOKEN = "STEF_WEBHOOK_TOKEN"
 
 
 def register(commands: Any) -> None:
@@ -65,8 +65,8 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--webhook",
         metavar="URL",
-        help=f"send alarms there as JSON (better, for it may hold a secret: the environment variable {ADDRESS}; "
-        f"{TOKEN} is sent as bearer token)",
+        help="send alarms there as JSON (better, for it may hold a secret: the environment variable "
+        f"{ADDRESS}; {TOKEN} is sent as bearer token)",
     )
     command.add_argument(
         "--timeout", type=float, default=10.0, help="of the webhook, in seconds (default: 10)"
@@ -283,7 +283,7 @@ def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[
 
 
 def _state(stream: Stream, measure: str, used: Settings) -> str:
-    """ "steady", or how far a chart has learnt."""
+    """Whether a chart is steady, or how far it has learnt."""
     chart, waiting = stream.charts[measure], stream.waiting[measure].n
     if chart.windows < used.learn:
         return f"learning ({chart.windows} of {used.learn} windows)"

@@ -26,7 +26,9 @@ from spider_compose.stef.monitoring.measures import (
 from spider_compose.stef.monitoring.resampling import LEVEL, Difference, check_sampling, compare_sums
 
 # What `compare` reads of scored rows; the reasons are wide and asked for by themselves.
-COLUMNS = tuple(dict.fromkeys(("key", *QUESTION_COLUMNS, *(c for m in MEASURES.values() for c in m), "unscored")))
+COLUMNS = tuple(
+    dict.fromkeys(("key", *QUESTION_COLUMNS, *(c for m in MEASURES.values() for c in m), "unscored"))
+)
 REASON_COLUMNS = ("reasons",)
 
 DESIGNS = ("auto", "paired", "separate")
@@ -113,7 +115,10 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values, in points with four decimals and p-values with six."""
-        return _rounded({**asdict(self), "level": LEVEL, "signature": self.signature})
+        return {
+            name: _rounded(value, name)
+            for name, value in {**asdict(self), "level": LEVEL, "signature": self.signature}.items()
+        }
 
     @property
     def signature(self) -> str:
@@ -165,7 +170,9 @@ def gate(comparison: Comparison, measure: str, worse_than: float, rule: str = "s
             f"{found.questions[0]} and B {found.questions[1]}"
         )
     worse, sure = found.difference < -worse_than, found.p_value <= 1 - LEVEL
-    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low > -worse_than}[rule]
+    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low > -worse_than}[
+        rule
+    ]
     said = f"{found.difference:+.2f} points, limit {-worse_than:+.2f}"
     if rule == "shown" and worse:
         said += f"; {'more' if sure else 'no more'} than chance (p = {found.p_value:.4f})"
@@ -220,9 +227,18 @@ def compare(
     }
     changes = tuple(_rule_changes(sides, reasons, design))
     questions = tuple(_changed(sides, examples)) if design == "paired" else ()
-    only = [int((count > 0).sum() - shared.sum()) for count in sides.counts]
-    by = sides.matched_by
-    return Comparison(design, by, int(shared.sum()), *only, measures, changes, questions, samples, seed)
+    return Comparison(
+        design=design,
+        matched_by=sides.matched_by,
+        shared=int(shared.sum()),
+        only_a=int((sides.counts[0] > 0).sum() - shared.sum()),
+        only_b=int((sides.counts[1] > 0).sum() - shared.sum()),
+        measures=measures,
+        rules=changes,
+        questions=questions,
+        samples=samples,
+        seed=seed,
+    )
 
 
 @dataclass(frozen=True)
@@ -393,9 +409,9 @@ def _changed(sides: _Sides, examples: int) -> Iterator[QuestionChange]:
         yield QuestionChange(text or enriched or "", database or "", *(float(m[question]) for m in means))
 
 
-def _rounded(value: Any, digits: int = 4) -> Any:
+def _rounded(value: Any, name: str) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(part, 6 if key == "p_value" else digits) for key, part in value.items()}
+        return {key: _rounded(part, key) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_rounded(part, digits) for part in value]
-    return round(value, digits) if isinstance(value, float) else value
+        return [_rounded(part, name) for part in value]
+    return round(value, 6 if name == "p_value" else 4) if isinstance(value, float) else value

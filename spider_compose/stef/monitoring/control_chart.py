@@ -1,10 +1,11 @@
 """Change detection: a self-starting CUSUM of permutation scores, with a known rate of false alarms.
 
-Each window of time is held against all that came before it. Had nothing changed, the window's values would be a
-random draw from both together; where their mean stands among all such draws, as a normal score, is the window's z.
-Such scores are standard normal and independent whatever the values are spread like and whatever the level is
-(Hawkins 1987 for normal values), so that no reference level has to be known or guessed. Two CUSUMs (Page 1954) add
-them up, one for worse and one for better, and how seldom these reach a limit by chance is known (Siegmund 1985).
+Each window of time is held against all that came before it. Had nothing changed, the window's values would
+be a random draw from both together; where their mean stands among all such draws, as a normal score, is the
+window's z. Such scores are standard normal and independent whatever the values are spread like and whatever
+the level is (Hawkins 1987 for normal values), so that no reference level has to be known or guessed. Two
+CUSUMs (Page 1954) add them up, one for worse and one for better, and how seldom these reach a limit by chance
+is known (Siegmund 1985).
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Moments(NamedTuple):
     Losses, for most are 0: sums of 100s would lose the digits that matter.
     """
 
-    n: int = 0
-    lost: int = 0  # how many lost anything
+    n: float = 0  # counts are whole
+    lost: float = 0  # how many lost anything
     s1: float = 0.0
     s2: float = 0.0
     s3: float = 0.0
@@ -58,13 +59,16 @@ class Moments(NamedTuple):
         return 100.0 - self.s1 / self.n if self.n else math.nan
 
 
+NOTHING = Moments()
+
+
 def permutation_score(window: Moments, before: Moments) -> float:
     """Where the window's mean stands among the means of random draws from both together, as a normal score.
 
-    Its first three moments over all draws are known exactly; a shifted gamma distribution that has them (Pearson's
-    type III, as for permutation tests: Mielke and Berry 2007) is turned into a normal score by the cube root
-    (Wilson and Hilferty 1931). Where losses are so rare that no curve fits, their number is tested alone, exactly.
-    What is done hangs on both together, never on how they are divided, so that it favours nothing.
+    Its first three moments over all draws are known exactly; a shifted gamma distribution that has them
+    (Pearson's type III, as for permutation tests: Mielke and Berry 2007) is turned into a normal score by the
+    cube root (Wilson and Hilferty 1931). Where losses are so rare that no curve fits, their number alone is
+    tested, exactly. Which it is hangs on both together, never on how they are divided.
 
     Returns:
         Negative where the window is worse; 0 where all values are the same.
@@ -93,28 +97,29 @@ def _count_score(window: Moments, whole: Moments) -> float:
 
     The middle of the step where the window stands is taken (mid-p), which errs to the safe side.
     """
-    least, most = max(0, window.n - (whole.n - whole.lost)), min(window.n, whole.lost)
+    least = int(max(0, window.n - (whole.n - whole.lost)))
+    most = int(min(window.n, whole.lost))
     total = _log_choose(whole.n, window.n)
 
-    def probability(count: int) -> float:
+    def probability(count: float) -> float:
         others = _log_choose(whole.n - whole.lost, window.n - count)
         return math.exp(_log_choose(whole.lost, count) + others - total)
 
     half = probability(window.lost) / 2
     # The smaller tail is summed, where the sum keeps its digits.
     if window.lost * whole.n > window.n * whole.lost:
-        upper = half + math.fsum(probability(count) for count in range(window.lost + 1, most + 1))
+        upper = half + math.fsum(probability(count) for count in range(int(window.lost) + 1, most + 1))
         return NormalDist().inv_cdf(min(max(upper, 1e-300), 0.999999))
-    lower = half + math.fsum(probability(count) for count in range(least, window.lost))
+    lower = half + math.fsum(probability(count) for count in range(least, int(window.lost)))
     return -NormalDist().inv_cdf(min(max(lower, 1e-300), 0.999999))
 
 
-def _log_choose(n: int, k: int) -> float:
+def _log_choose(n: float, k: float) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def run_length(limit: float) -> float:
-    """Mean number of windows until one CUSUM of independent standard normal scores passes the limit by chance.
+    """Mean number of windows until a CUSUM of independent standard normal scores passes the limit.
 
     Siegmund (1985), equation 2.57; within 2 % of the exact figure from 100 windows on.
     """
@@ -135,21 +140,37 @@ def limit_for(windows: float) -> float:
     return high
 
 
+class Step(NamedTuple):
+    """A window of an excursion: its name, what was known before it, and its score."""
+
+    name: str
+    before: Moments
+    score: float
+
+
 @dataclass
 class Excursion:
     """A CUSUM above 0.
 
     Attributes:
         height: its value.
-        since: the window in which it left 0, where the change is dated; None at 0.
-        before: what was known before that window.
-        scores: how many scores stood before that window.
+        steps: its windows, from the one in which it left 0.
+        scores: how many scores stood before them.
     """
 
     height: float = 0.0
-    since: str | None = None
-    before: Moments = Moments()
+    steps: list[Step] = field(default_factory=list)
     scores: int = 0
+
+    @property
+    def likeliest(self) -> Step:
+        """The window that began the change: from there on, scores are farthest out for their number."""
+        farthest, total, best = -1.0, 0.0, self.steps[-1]
+        for number, step in enumerate(reversed(self.steps), start=1):
+            total += step.score
+            if total**2 / number >= farthest:
+                farthest, best = total**2 / number, step
+        return best
 
 
 @dataclass(frozen=True)
@@ -188,7 +209,7 @@ class Chart:
         better: that for better.
     """
 
-    seen: Moments = Moments()
+    seen: Moments = NOTHING
     windows: int = 0
     scores: list[float] = field(default_factory=list)
     worse: Excursion = field(default_factory=Excursion)
@@ -228,16 +249,18 @@ class Chart:
         for direction, sign in (("worse", -1), ("better", 1)):
             side: Excursion = getattr(self, direction)
             # Windows under suspicion must not excuse themselves.
-            usual = self.scores if side.since is None else self.scores[: side.scores]
+            usual = self.scores[: side.scores] if side.steps else self.scores
             step = sign * score / math.sqrt(_dispersion(usual)) - SHIFT
-            if side.since is None:
-                side.since, side.before, side.scores = name, self.seen, len(self.scores)
+            if not side.steps:
+                side.scores = len(self.scores)
+            side.steps.append(Step(name, self.seen, score))
             side.height += step
             if side.height <= 0:
                 setattr(self, direction, Excursion())
                 continue
-            after = self.seen.less(side.before).plus(window)
-            change = Change(direction, side.since, side.before, after, side.height)
+            begun = side.likeliest
+            after = self.seen.less(begun.before).plus(window)
+            change = Change(direction, begun.name, begun.before, after, side.height)
             if side.height > limit and sign * change.size >= smallest:
                 found = change
         self.scores.append(score)

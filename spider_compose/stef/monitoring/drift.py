@@ -65,7 +65,7 @@ class Settings:
                 raise OptionError(f"`{name}` must be at least {least}, but got {getattr(self, name)}")
         if not 0 < self.false_alarms <= 1000:
             raise OptionError(
-                f"`false_alarms` must be a number a year above 0 and at most 1000, but got {self.false_alarms}"
+                f"`false_alarms` must be above 0 and at most 1000 a year, but got {self.false_alarms}"
             )
         if not self.smallest >= 0:
             raise OptionError(f"`smallest` must be points of at least 0, but got {self.smallest}")
@@ -397,7 +397,7 @@ def _alarm(change: Change, stream: dict[str, str], measure: str, detected: str, 
         before=round(change.before.mean, 4),
         after=round(change.after.mean, 4),
         size=round(change.size, 4),
-        questions=(change.before.n, change.after.n),
+        questions=(int(change.before.n), int(change.after.n)),
         height=round(change.height, 4),
         limit=round(limit, 4),
     )

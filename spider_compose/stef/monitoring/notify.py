@@ -34,15 +34,16 @@ def prometheus_text(watch: Watch, settings: Settings, now: datetime) -> str:
     for key, stream in sorted(watch.streams.items()):
         labels = dict(zip(settings.by, key, strict=True))
         last = stream.windows[-1] if stream.windows else None
-        add("stef_window_rows", "gauge", "Rows of the last closed window.", labels, last and last.rows)
+        rows, means = (last.rows, last.values) if last else (None, {})
+        add("stef_window_rows", "gauge", "Rows of the last closed window.", labels, rows)
         if stream.closed is not None:
             until = stream.closed / 1e6
             text = "Windows are closed up to this time."
             add("stef_closed_until_timestamp_seconds", "gauge", text, labels, until)
         for measure in WATCHED:
             own = {**labels, "measure": measure}
-            value = last and last.values.get(measure)
-            add("stef_window_mean", "gauge", "Mean of the last closed window, 0 to 100.", own, value)
+            text = "Mean of the last closed window, 0 to 100."
+            add("stef_window_mean", "gauge", text, own, means.get(measure))
             for direction in ("worse", "better"):
                 height = getattr(stream.charts[measure], direction).height / limit
                 text = "CUSUM by its limit; an alarm is raised above 1."

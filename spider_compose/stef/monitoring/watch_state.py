@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spider_compose.errors import OptionError, SpiderComposeError
-from spider_compose.stef.monitoring.control_chart import Chart, Excursion, Moments
+from spider_compose.stef.monitoring.control_chart import Chart, Excursion, Moments, Step
 from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch, Window
 
 FORMAT = "stef monitor 1"
@@ -142,7 +142,8 @@ def _chart(found: dict[str, Any]) -> Chart:
 
 
 def _excursion(found: dict[str, Any]) -> Excursion:
-    return Excursion(float(found["height"]), found["since"], Moments(*found["before"]), int(found["scores"]))
+    steps = [Step(name, Moments(*before), float(score)) for name, before, score in found["steps"]]
+    return Excursion(float(found["height"]), steps, int(found["scores"]))
 
 
 def _alarm(found: dict[str, Any]) -> Alarm:
