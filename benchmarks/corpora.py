@@ -3,7 +3,7 @@
     python benchmarks/corpora.py build [NAME ...]        # rows, parts, faults, seconds, memory of each
     python benchmarks/corpora.py build wikisql --rows 10000  # of the first rows alone
     python benchmarks/corpora.py splits geography atis   # divergence of the splits of all questions
-    python benchmarks/corpora.py sample scholar          # 20 pairs to read by eye, with their fragments
+    python benchmarks/corpora.py build scholar --show 20 # and pairs to read by eye, on standard error
 
 Data: `corpora/` in the folder named by SPIDER_COMPOSE_SHARED (default: `shared` beside the repository), the
 files of text2sql-data (Finegan-Dollak et al. 2018). Every corpus is built in a process of its own, on one
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spider_compose.alignment.quality import FUNCTION_WORDS, quality_report
+from spider_compose.alignment.quality import quality_report
 from spider_compose.composition.build import Build, build
 from spider_compose.dataset.configs import CONFIGS
 from spider_compose.dataset.tables import SplitOptions, Tables
@@ -34,6 +34,7 @@ from spider_compose.splits import divergence_report
 
 SHARED = Path(os.environ.get("SPIDER_COMPOSE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 NAMES = ("geography", "atis", "scholar", "advising", "academic", "imdb", "yelp", "restaurants", "wikisql")
+SEED = 3  # of the pairs that are shown
 SPLITS = (
     ("random", "spider_random", "published"),
     ("template", "spider_template", "published"),
@@ -60,7 +61,7 @@ def corpus(name: str, rows: int | None = None) -> Source:
     return replace(source, pairs=pairs, row_counts=counts, left_out=())
 
 
-def report(name: str, rows: int | None) -> None:
+def report(name: str, rows: int | None, shown: int) -> None:
     """Build one corpus and print its line of the table."""
     load_model()
     start = time.process_time()
@@ -88,6 +89,7 @@ def report(name: str, rows: int | None) -> None:
         f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f}",
     ]
     print(line(cells), flush=True)
+    show(made, shown)
 
 
 def clauses(made: Build, split: str, sizes: tuple[int, int]) -> str:
@@ -98,11 +100,10 @@ def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def build_all(names: Sequence[str], rows: int | None) -> None:
+def build_all(names: Sequence[str], options: Sequence[str]) -> None:
     print(line(HEADER) + "\n" + line(["---"] * len(HEADER)), flush=True)
     for name in names:
-        command = [sys.executable, __file__, "build", "--alone", name]
-        subprocess.run(command + (["--rows", str(rows)] if rows else []), check=True)
+        subprocess.run([sys.executable, __file__, "build", name, "--alone", *options], check=True)
 
 
 def splits(name: str) -> None:
@@ -121,49 +122,36 @@ def splits(name: str) -> None:
         print(line([f"{name}, {told}", sizes, *shown]), flush=True)
 
 
-def sample(name: str, count: int, seed: int) -> None:
+def show(made: Build, count: int) -> None:
     """Print pairs of two clauses and more with the fragment of each clause."""
-    rows = [
-        row
-        for part in build(corpus(name)).alignments.values()
-        for row in part
-        if len(row["clause_types"]) > 1
-    ]
-    for number, row in enumerate(random.Random(seed).sample(rows, min(count, len(rows))), start=1):
-        print(f"{number}. {row['question']}\n   {row['query']}")
+    rows = [row for part in made.alignments.values() for row in part if len(row["clause_types"]) > 1]
+    for number, row in enumerate(random.Random(SEED).sample(rows, min(count, len(rows))), start=1):
+        print(f"{number}. {row['question']}\n   {row['query']}", file=sys.stderr)
         for kind, text in zip(row["clause_types"], row["fragments"], strict=True):
-            ends = (
-                " (ends in a function word)"
-                if text.split()[-1:] and text.split()[-1] in FUNCTION_WORDS
-                else ""
-            )
-            print(f"   {kind.ljust(9)} {text}{ends}")
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("task", choices=("build", "splits", "sample"))
-    parser.add_argument("names", nargs="*", metavar="NAME", default=NAMES, help=f"of {', '.join(NAMES)}")
-    parser.add_argument("--rows", type=int, help="build: as many rows alone")
-    parser.add_argument("--count", type=int, default=20, help="sample: how many pairs (%(default)s)")
-    parser.add_argument("--seed", type=int, default=3, help="sample: which (%(default)s)")
-    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)  # build: in this process
-    return parser.parse_intermixed_args()
+            print(f"   {kind.ljust(9)} {text}", file=sys.stderr)
 
 
 def main() -> None:
-    given = arguments()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", nargs="?", choices=("build", "splits"), default="build")
+    parser.add_argument("names", nargs="*", metavar="NAME", default=NAMES, help=f"of {', '.join(NAMES)}")
+    parser.add_argument("--rows", type=int, help="build: as many rows alone")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="build: print N pairs, too")
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)  # build: in this process
+    given = parser.parse_intermixed_args()
+    if not (SHARED / "corpora").is_dir():
+        print(f"skipped: no {SHARED / 'corpora'}; SPIDER_COMPOSE_SHARED names the folder that holds it")
+        return None
     if given.task == "build" and not given.alone:
-        return build_all(given.names, given.rows)
+        rows = ["--rows", str(given.rows)] if given.rows else []
+        return build_all(given.names, [*rows, "--show", str(given.show)])
     for name in given.names:
         if given.task == "build":
-            report(name, given.rows)
-        elif given.task == "splits":
-            splits(name)
+            report(name, given.rows, given.show)
         else:
-            sample(name, given.count, given.seed)
+            splits(name)
     return None
 
 

@@ -21,6 +21,7 @@ from spider_compose.composition.build import (
 from spider_compose.composition.processes import in_order
 from spider_compose.dataset.configs import CONFIGS, DEFAULT_CONFIG, PARTS, ConfigSpec
 from spider_compose.errors import ClauseError, OptionError, SourceError, choose
+from spider_compose.source.own_parts import OWN_PARTS
 from spider_compose.source.records import LeftOut, Source
 from spider_compose.sql.clauses import split_clauses
 
@@ -102,12 +103,11 @@ def why_empty(spec: ConfigSpec, split: str, source: Source) -> str:
         reason = f"none of the {count:,} queries of the {named} part has three clauses and words for them"
     else:
         return f"the {named} part has no row for it"
-    if not composed:
+    if spec.name != DEFAULT_CONFIG:  # the advice once is enough
         return reason
-    return (
-        f"{reason}. Hold out another part (`held_out`), or take {' or '.join(_OF_WHOLE_QUERIES)}, which "
-        "split whole queries of any number of clauses"
-    )
+    own_parts = any(note.startswith(OWN_PARTS) for note in source.notes)
+    take = "Hold out others of its own parts (`held_out`), or take" if own_parts else "Take"
+    return f"{reason}. {take} {' or '.join(_OF_WHOLE_QUERIES)}, which split whole queries of any size"
 
 
 @dataclass

@@ -18,6 +18,10 @@ EXCLUDED = "exclude"
 """Rows that text2sql-data leaves out of one of its splits, such as questions that stand twice."""
 
 
+OWN_PARTS = "train: the corpus's "
+"""How the notes of a corpus with parts of its own begin."""
+
+
 @dataclass(frozen=True)
 class OwnParts:
     """A corpus divided as it says itself.

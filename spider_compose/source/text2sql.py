@@ -202,7 +202,7 @@ def _row(
 
 def _values(entry: Mapping[str, Any], sentence: Mapping[str, Any]) -> dict[str, str] | None:
     """The value of each variable: the sentence's own where it has one, else the query's example."""
-    own, declared = sentence.get("variables") or {}, entry.get("variables") or []
+    own, declared = _given(sentence, {}), _given(entry, [])
     if not isinstance(own, dict) or not isinstance(declared, list):
         return None
     values: dict[str, object] = {}
@@ -215,6 +215,12 @@ def _values(entry: Mapping[str, Any], sentence: Mapping[str, Any]) -> dict[str, 
     return {name: str(value) for name, value in texts.items()} if _are_texts(texts.values()) else None
 
 
+def _given(owner: Mapping[str, Any], none: Any) -> Any:
+    """The variables of a query or a sentence; `none` where it has no such field, or null."""
+    given = owner.get("variables")
+    return none if given is None else given
+
+
 def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(value, str) for value in values)
 
@@ -225,7 +231,7 @@ def _value_of_another(
     """A variable of WikiSQL whose example, shared by several sentences, says what this one doesn't."""
     if len(entry["sentences"]) == 1:
         return None
-    own = sentence.get("variables") or {}
+    own = _given(sentence, {})
     lent = (name for name in values if not own.get(name) and values[name].lower() not in text.lower())
     return next(lent, None)
 
@@ -234,7 +240,7 @@ def _without_value(
     place: str, content: Mapping[str, str], entry: Mapping[str, Any], values: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The fault of a row in which a declared variable still stands."""
-    open_ = {variable["name"] for variable in entry.get("variables") or []} - values.keys()
+    open_ = {variable["name"] for variable in _given(entry, [])} - values.keys()
     for column in ("query", "question"):
         for name in sorted(open_):
             if fill_sentence(content[column], {name: ""}) != content[column]:

@@ -155,3 +155,24 @@ def test_rows_of_a_database_do_not_move_the_fingerprint(tmp_path: Path) -> None:
 def test_folder_without_schemas(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"a SQLite file .* or a folder of them, but there is no"):
         read_source(corpus(tmp_path, "docks"), schemas=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"Table Name,Type\nA,int\n", "names field name once", id="no-column"),
+        pytest.param(
+            b"Table Name,Field Name,Field Name\nA,b,c\n", "names field name once", id="column-twice"
+        ),
+        pytest.param(
+            b"Table Name;Field Name\nA;b\n", "names table name and field name once", id="semicolons"
+        ),
+        pytest.param(b'Table Name,Field Name\nA,"b\nB,c\n', "line 3: not valid CSV", id="open-quote"),
+        pytest.param(b"Table Name,Field Name\nA," + b"b" * 200_000, "line 2: not valid CSV", id="huge-cell"),
+        pytest.param(b"Table Name,Field Name\nA,caf\xe9\n", "not UTF-8", id="latin-1"),
+    ],
+)
+def test_broken_csv(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(SourceError, match=f"x.csv.*{message}"):
+        read_schema_file(tmp_path / "x.csv")

@@ -55,10 +55,14 @@ def test_columns_as_a_mapping_and_one_database(tmp_path: Path) -> None:
     assert text.fingerprint != read_source(path, columns=NAMES).fingerprint
 
 
-def test_one_column_may_serve_twice(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.parquet")
-    source = read_source(path, columns="query=SQL,question=SQL", database="store")
-    assert source.pairs["train"][0].question == "SELECT 1"
+@pytest.mark.parametrize(
+    "columns",
+    ["query=SQL,question=SQL", "query=question", "query=SQL,query=sql", {"question": "query"}],
+    ids=["both", "the-other's", "named-twice", "mapping"],
+)
+def test_one_column_is_not_both(tmp_path: Path, columns: Any) -> None:
+    with pytest.raises(OptionError, match="each column once, query and question by two names"):
+        read_source(write(tmp_path / "train.parquet"), columns=columns, database="store")
 
 
 @pytest.mark.parametrize(
@@ -107,3 +111,41 @@ def test_format_by_name(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is not in the format bird"):
         read_source(path, format="bird")
     assert read_source(path, format="columns", columns=NAMES).row_counts["train"] == 2
+
+
+@pytest.mark.parametrize("database", ["", " ", 5, ["shop"]], ids=["empty", "blank", "number", "list"])
+def test_a_database_is_a_name(tmp_path: Path, database: Any) -> None:
+    with pytest.raises(OptionError, match="`database` must be a name, but got"):
+        read_source(write(tmp_path / "train.json"), columns=NAMES, database=database)
+
+
+def test_columns_that_are_not_needed_may_stand_twice(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("db_id,query,question,,\na,SELECT 1,One?,,\n", encoding="utf-8")  # as spreadsheets write
+    assert read_source(path).pairs["train"][0].query == "SELECT 1"
+
+
+REFUSED = {
+    "columns-held-out": ("train.csv", {"held_out": "dev"}, "held_out"),
+    "columns-own-split": ("train.csv", {"own_split": "query"}, "own_split"),
+    "wikisql-schemas": ("train.jsonl", {"schemas": "x.sql"}, "schemas"),
+    "wikisql-columns": ("train.jsonl", {"columns": "query=sql"}, "columns"),
+    "bird-held-out": ("train.json", {"held_out": "dev"}, "held_out"),
+    "bundled-database": ("bundled", {"database": "x"}, "database"),
+}
+
+
+@pytest.mark.parametrize(("name", "options", "refused"), REFUSED.values(), ids=REFUSED)
+def test_options_that_a_format_does_not_read(
+    tmp_path: Path, name: str, options: Mapping[str, Any], refused: str
+) -> None:
+    (tmp_path / "train.csv").write_text("db_id,query,question\na,SELECT 1,One?\n")
+    if name == "train.json":
+        row = {"db_id": "a", "question": "One?", "evidence": "", "SQL": "SELECT 1"}
+        (tmp_path / name).write_text(json.dumps([row]))
+    if name == "train.jsonl":
+        (tmp_path / "train.csv").unlink()
+        (tmp_path / name).write_text('{"table_id": "1", "question": "One?", "sql": {"sel": 0}}\n')
+    source = "bundled" if name == "bundled" else tmp_path
+    with pytest.raises(OptionError, match=f"`{refused}` does not go with .*Leave it out"):
+        read_source(source, **options)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from spider_compose.errors import OptionError, SourceError
-from spider_compose.source import Source, read_source, text2sql_corpora
+from spider_compose.source import Source, read_source, text2sql, text2sql_corpora
 from spider_compose.source.text2sql_corpora import KnownCorpus, content_checksum
 from spider_compose.source.variables import fill_query, fill_sentence
 from spider_compose.source.wikisql_query import read_text2sql
@@ -341,3 +341,66 @@ def test_the_corpora_are_known(shared_path: Callable[[str], Path]) -> None:
         assert sum(source.row_counts.values()) + excluded == corpus.sentences
         assert source.release == corpus.release and source.left_out == (), name
         assert source.license == ("CC BY 4.0" if name == "advising" else None)
+
+
+PACKED = bz2.compress(json.dumps(BOATS).encode())
+
+
+@pytest.mark.parametrize("by_path", [True, False], ids=["file", "folder"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(PACKED[:-20], "its end is missing", id="cut-short"),
+        pytest.param(PACKED[:12], "its end is missing", id="cut-in-the-head"),
+        pytest.param(json.dumps(BOATS).encode(), "Invalid data stream", id="not-packed"),
+        pytest.param(PACKED[:50] + bytes(40) + PACKED[90:], "Invalid data stream", id="changed"),
+    ],
+)
+def test_broken_packed_file(tmp_path: Path, data: bytes, message: str, by_path: bool) -> None:
+    path = tmp_path / "boats.json.bz2"
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=rf"boats\.json\.bz2 cannot be unpacked as bzip2: {message}"):
+        read_source(path if by_path else tmp_path)
+
+
+def test_packed_in_several_streams(tmp_path: Path) -> None:
+    whole = json.dumps(BOATS).encode()
+    path = tmp_path / "boats.json.bz2"
+    path.write_bytes(bz2.compress(whole[:99]) + bz2.compress(whole[99:300]) + bz2.compress(whole[300:]))
+    assert read_source(path).row_counts == {"train": 2, "validation": 1}
+
+
+def test_a_packed_file_that_holds_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text2sql, "MAX_UNPACKED", 10_000)
+    path = tmp_path / "boats.json.bz2"
+    path.write_bytes(bz2.compress(json.dumps(BOATS).encode() + b" " * 1_000_000))
+    with pytest.raises(SourceError, match=r"it holds more than 10,000 bytes"):
+        read_source(path)
+
+
+@pytest.mark.parametrize("name", [["port0"], {"a": 1}, 5, None], ids=["list", "object", "number", "null"])
+def test_a_variable_without_a_name(tmp_path: Path, name: object) -> None:
+    faulty = entry(["SELECT 1"], [sentence("one")], [{"name": name, "example": "x"}])
+    source = read_source(write(tmp_path, [faulty, *BOATS]))
+    assert [(row.row, row.reason) for row in source.left_out] == [(0, "variables not readable")]
+
+
+def test_variables_that_are_null(tmp_path: Path) -> None:
+    plain = entry(["SELECT 1"], [sentence("one") | {"variables": None}]) | {"variables": None}
+    assert texts(read_source(write(tmp_path, [plain])), "train") == [("SELECT 1", "one")]
+
+
+def test_a_value_that_is_a_variable_is_filled_in_once(tmp_path: Path) -> None:
+    nested = entry(
+        ['SELECT 1 WHERE a = "a0" AND b = "b0"'],
+        [sentence("a0 and b0", a0="b0", b0="\\1 a0")],
+        [variable("a0"), variable("b0")],
+    )
+    found = texts(read_source(write(tmp_path, [nested])), "train")
+    assert found == [('SELECT 1 WHERE a = "b0" AND b = "\\1 a0"', "b0 and \\1 a0")]
+
+
+def test_every_row_is_excluded(tmp_path: Path) -> None:
+    path = write(tmp_path, [entry(["SELECT 1"], [sentence("one", "exclude")])])
+    with pytest.raises(SourceError, match=r"no usable row: there is none in it .*1 rows are not read"):
+        read_source(path)

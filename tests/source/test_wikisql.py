@@ -53,6 +53,9 @@ BROKEN: dict[str, tuple[Callable[[Any], Any], str]] = {
     "operator-outside": (lambda q: q["sql"].update(conds=[[0, 3, "x"]]), "no query"),
     "condition-of-two": (lambda q: q["sql"].update(conds=[[0, 0]]), "no query"),
     "index-true": (lambda q: q["sql"].update(sel=True), "no query"),
+    "value-list": (lambda q: q["sql"].update(conds=[[0, 0, ["x"]]]), "no query"),
+    "value-null": (lambda q: q["sql"].update(conds=[[0, 0, None]]), "no query"),
+    "value-true": (lambda q: q["sql"].update(conds=[[0, 0, True]]), "no query"),
     "no-table": (lambda q: q.update(table_id="2-1-1"), "unknown schema"),
     "no-question": (lambda q: q.pop("question"), "no question"),
 }
@@ -86,6 +89,21 @@ def test_part_without_tables(tmp_path: Path) -> None:
         read_source(tmp_path)
 
 
+def test_no_part_has_tables(tmp_path: Path) -> None:
+    write(tmp_path, "train", [QUESTION])
+    (tmp_path / "train.tables.jsonl").unlink()
+    with pytest.raises(SourceError, match=r"has train\.jsonl, but train\.tables\.jsonl is missing"):
+        read_source(tmp_path)
+
+
+def test_a_table_that_stands_twice(tmp_path: Path) -> None:
+    write(tmp_path, "train", [QUESTION], [TABLE, TABLE])
+    assert read_source(tmp_path).row_counts["train"] == 1
+    write(tmp_path, "train", [QUESTION], [TABLE, TABLE | {"header": ["City"]}])
+    with pytest.raises(SourceError, match=r"line 2: the table '1-7-2' stands there with other headings"):
+        read_source(tmp_path)
+
+
 def test_column_without_heading_keeps_its_place(tmp_path: Path) -> None:
     write(tmp_path, "train", [QUESTION], [TABLE | {"header": ["City", "", "No."]}])
     source = read_source(tmp_path)
@@ -96,3 +114,10 @@ def test_column_without_heading_keeps_its_place(tmp_path: Path) -> None:
 def test_quotes_in_headings_and_values() -> None:
     query = WikiSqlQuery("", 'the "x"', (("a", "=", "it's"), ("b", "<", "4,884")))
     assert query.sql() == """SELECT "the ""x\""" FROM "table" WHERE "a" = 'it''s' AND "b" < '4,884'"""
+
+
+def test_a_number_beyond_all_numbers(tmp_path: Path) -> None:
+    write(tmp_path, "train", [QUESTION])
+    line = json.dumps(QUESTION).replace('"Rome"', "1e999")
+    (tmp_path / "train.jsonl").write_text(f"{json.dumps(QUESTION)}\n{line}\n", encoding="utf-8")
+    assert [(row.row, row.reason) for row in read_source(tmp_path).left_out] == [(1, "no query")]
