@@ -35,6 +35,7 @@ def register(commands: Any) -> None:
     command.add_argument("--summary", metavar="PATH", help="write the summary there as JSON as well")
     command.add_argument("--brief", action="store_true", help="leave reasons and enrichment out of the lines")
     score_log.add_arguments(command)
+    score_log.add_ray_arguments(command)
     command.set_defaults(run=run)
 
 

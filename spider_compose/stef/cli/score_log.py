@@ -22,7 +22,8 @@ EVERY = 5.0
 _ONLY_WITH_OUT: dict[str, Any] = {
     "id_column": "id", "agent_column": "agent", "database_column": "database", "time_column": "time",
     "agent": "", "database": "", "timezone": "UTC", "workers": 1, "retry": [], "part_rows": None,
-    "config": None, "split": "train",
+    "config": None, "split": "train", "ray": False, "actors": None, "actor_cpus": 0.9, "actor_gpus": 0.0,
+    "address": None, "autoscaling": False, "stall_seconds": 600.0,
 }  # fmt: skip
 
 
@@ -68,6 +69,28 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     group.add_argument("--split", default="train", metavar="NAME", help="split of a dataset (default: train)")
 
 
+def add_ray_arguments(command: argparse.ArgumentParser) -> None:
+    """The options of a cluster."""
+    group = command.add_argument_group("a cluster", "the same on Ray, where one machine is not enough")
+    group.add_argument("--ray", action="store_true", help="score on Ray; needs spider-compose[ray]")
+    group.add_argument(
+        "--address", metavar="URL", help="of the cluster (default: the job's, or this machine)"
+    )
+    group.add_argument("--actors", type=int, metavar="N", help="scoring actors (default: one per CPU)")
+    group.add_argument(
+        "--actor-cpus", type=float, default=0.9, metavar="X", help="CPUs of an actor (default: 0.9)"
+    )
+    group.add_argument("--actor-gpus", type=float, default=0.0, metavar="X", help="GPUs of an actor")
+    group.add_argument("--autoscaling", action="store_true", help="the cluster grows when asked for more")
+    group.add_argument(
+        "--stall-seconds",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="end in an error when nothing is scored for so long (default: 600)",
+    )
+
+
 def check_options(options: argparse.Namespace) -> None:
     """Refuse options that would be ignored.
 
@@ -79,6 +102,16 @@ def check_options(options: argparse.Namespace) -> None:
             if getattr(options, name) != default:
                 raise OptionError(f"`--{name.replace('_', '-')}` goes with `--out DIR`")
         return
+    only_with_ray = ("actors", "actor_cpus", "actor_gpus", "address", "autoscaling", "stall_seconds")
+    for name in () if options.ray else only_with_ray:
+        if getattr(options, name) != _ONLY_WITH_OUT[name]:
+            raise OptionError(f"`--{name.replace('_', '-')}` goes with `--ray`")
+    for name in ("workers", "judge_cache", "max_requests", "max_tokens") if options.ray else ():
+        if getattr(options, name) not in (None, 1):
+            raise OptionError(
+                f"`--{name.replace('_', '-')}` is of one machine; it does not go with `--ray`, whose actors "
+                "have a judge each"
+            )
     for name in ("output", "brief"):
         if getattr(options, name):
             raise OptionError(f"`--{name}` goes with lines, not with `--out DIR`; leave one of them out")
@@ -86,7 +119,6 @@ def check_options(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace, scorer: Any, budget: Any) -> int:
     """Score what is new; 0, or 2 where a file could not be read."""
-    from spider_compose.stef.monitoring.run import score_log
     from spider_compose.stef.monitoring.store import open_store
 
     log, folder = read_options(options), Path(options.out)
@@ -99,7 +131,7 @@ def run(options: argparse.Namespace, scorer: Any, budget: Any) -> int:
         retry=options.retry,
         **({} if options.part_rows is None else {"part_rows": options.part_rows}),
     ) as store:
-        score_log(log, scorer, store, options.workers, progress)
+        _score(options, log, scorer, store, progress)
     told = report(log, store)
     if budget.answered or budget.failed:
         told["judge"] = budget.as_dict()
@@ -108,6 +140,32 @@ def run(options: argparse.Namespace, scorer: Any, budget: Any) -> int:
         Path(options.summary).write_text(text + "\n", encoding="utf-8")
     print(text)
     return 2 if log.failed else 0
+
+
+def _score(options: argparse.Namespace, log: Log, scorer: Any, store: ScoreStore, progress: Any) -> None:
+    if not options.ray:
+        from spider_compose.stef.monitoring.run import score_log
+
+        score_log(log, scorer, store, options.workers, progress)
+        return
+    from dataclasses import replace
+
+    from spider_compose.stef import ray as on_ray
+    from spider_compose.stef.cli.judge_options import document
+    from spider_compose.stef.judges.rules import Weights
+
+    cluster = on_ray.Cluster(
+        options.actors,
+        options.actor_cpus,
+        options.actor_gpus,
+        autoscaling=options.autoscaling,
+        stall_seconds=options.stall_seconds,
+    )
+    on_ray.connect(options.address)
+    # A judge has locks and connections; each actor makes its own from the document.
+    weights = Weights.read(options.weights) if options.weights else None
+    scorer = replace(scorer, judge=document(options), weights=weights)
+    on_ray.score_log(log, scorer, store, cluster, progress)
 
 
 def read_options(options: argparse.Namespace) -> Log:

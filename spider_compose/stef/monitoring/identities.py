@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,14 +24,6 @@ class Identities:
     _keys: Digests = field(default_factory=lambda: np.empty(0, _WIDTH))
     _contents: Digests = field(default_factory=lambda: np.empty(0, _WIDTH))
     _recent: dict[bytes, bytes] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, rows: Mapping[bytes, bytes]) -> Identities:
-        """Rows by identity, with their content."""
-        found = cls()
-        found._recent = dict(rows)
-        found._merge()
-        return found
 
     def __len__(self) -> int:
         return len(self._keys) + len(self._recent)

@@ -184,7 +184,7 @@ class Log:
                     self.reading.columns.check(there, name)
                 raw = chain(first, raw)
             for row in raw:
-                yield self._row(row, f"{name}:{row.number}")
+                yield self.read_row(row, f"{name}:{row.number}")
         except OptionError:
             raise
         except SpiderComposeError as error:
@@ -194,7 +194,8 @@ class Log:
     def _unchecked(self) -> bool:
         return self.source == STDIN or self.source.startswith(DATASETS)
 
-    def _row(self, raw: RawRow, origin: str) -> LogRow:
+    def read_row(self, raw: RawRow, origin: str) -> LogRow:
+        """One row; what is wrong with it is counted in `problems`."""
         reading = self.reading
         if raw.values is None:
             self._note("unreadable", origin, raw.problem)
