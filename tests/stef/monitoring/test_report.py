@@ -66,6 +66,7 @@ def test_the_worst_come_first_and_every_agent_is_there(folder: Path, scored_rows
     assert {one["agent"] for one in worst} == {"A", "B", "C"}
     assert worst[0]["score"] == min(row["score"] for row in scored_rows() if row["score"] is not None)
     assert build_report(folder, worst=0).worst == ()
+    assert max(one["score"] for one in build_report(folder, worst=600).worst) < 90, "excellent is not bad"
 
 
 def test_one_query_is_shown_once_however_often_it_came(
