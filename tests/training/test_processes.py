@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +96,43 @@ def test_two_processes_see_what_one_sees(launcher: str, own_corpus: Path, tmp_pa
         missing = set(pairs) - set(epochs[2][epoch])
         assert not missing
         assert len(epochs[2][epoch]) - len(pairs) < 16
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes as Linux lists them")
+def test_a_signal_to_one_process_stops_both_after_the_same_step(own_corpus: Path, tmp_path: Path) -> None:
+    """Else one waits for the other, and the checkpoint that was asked for is never whole."""
+    file, folder = tmp_path / "s.yaml", tmp_path / "run"
+    settings = {
+        "source": str(own_corpus), "vocab_size": 400, "epochs": 10_000, "patience": 0, "batch_size": 4,
+        "max_new_tokens": 16, "processes": 2,
+        "model_options": {"embedding_size": 16, "hidden_size": 16, "decoder_hidden_size": 16},
+    }  # fmt: skip
+    file.write_text(json.dumps(settings))
+    launch = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc_per_node",
+        "2",
+        "--master_port",
+        "29619",
+    ]
+    command = [*launch, "-m", "spider_compose.training", "--config", str(file), "--output", str(folder)]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("epoch 2 "):
+                break
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[-1]), signal.SIGTERM)
+        rest = process.stdout.read()
+    assert "stopped as asked" in rest, rest[-3000:]
+    assert "143" in rest
+    last = max((folder / "checkpoints").iterdir(), key=lambda path: int(path.name[11:]))
+    assert {"rng_state_0.pth", "rng_state_1.pth", "trainer_state.json"} <= {
+        path.name for path in last.iterdir()
+    }
