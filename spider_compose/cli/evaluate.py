@@ -163,19 +163,20 @@ def settings_of(arguments: argparse.Namespace) -> EvaluationSettings:
 def summary(report: Mapping[str, Any]) -> str:
     """The scores of a report as text."""
     metrics = report["metrics"]
+    width = max(map(len, (*_METRICS.values(), *metrics["by_clause_pattern"]))) + 2
     lines = [
         f"{visible(report['model'])}, {report['dataset']['config']} {report['dataset']['split']}, "
         f"{report['num_items']:,} items, in percent with 95 % intervals",
         "",
         *(
-            f"{title:<28}{metrics[name]['score']:6.2f}  {metrics[name]['low']:6.2f} to "
+            f"{title:<{width}}{metrics[name]['score']:6.2f}  {metrics[name]['low']:6.2f} to "
             f"{metrics[name]['high']:.2f}"
             for name, title in _METRICS.items()
         ),
         "",
-        f"{'clauses':<28}{'items':>6}  {'BLEU-4':>6}  exact match",
+        f"{'clauses':<{width}}{'items':>6}  {'BLEU-4':>6}  exact match",
         *(
-            f"{pattern:<28}{part['num_items']:6,}  {part['bleu']:6.2f}  {part['exact_match']:6.2f}"
+            f"{pattern:<{width}}{part['num_items']:6,}  {part['bleu']:6.2f}  {part['exact_match']:6.2f}"
             for pattern, part in metrics["by_clause_pattern"].items()
         ),
         *(

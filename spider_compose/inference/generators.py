@@ -190,8 +190,12 @@ def prepare_generation(settings: EvaluationSettings, generator: Generator, kind:
         wanted.early_stopping = wanted.length_penalty = None  # of beams
     if wanted.pad_token_id is None:
         wanted.pad_token_id = generator.tokenizer.pad_token_id
-    told = {name: value for name, value in wanted.to_diff_dict().items() if name != "transformers_version"}
-    return dict(sorted(told.items()))
+    held = wanted.to_diff_dict()
+    return {
+        name: held[name]
+        for name in sorted(held)
+        if name not in ("transformers_version", "_from_model_config")
+    }
 
 
 def generate(generator: Generator, encoded: Sequence[Features]) -> list[str]:

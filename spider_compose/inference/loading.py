@@ -143,7 +143,8 @@ def _check_options(settings: EvaluationSettings, kind: str) -> None:
 
 
 def _of_folder(folder: Path, gguf_file: str | None) -> Identity:
-    files = sorted({path for pattern in _DESCRIBING for path in folder.glob(pattern)})
+    found = {path for pattern in _DESCRIBING for path in folder.glob(pattern)}
+    files = sorted(path for path in found if path.name != "report.json")  # published with it, moves no text
     if gguf_file:
         files.append(folder / gguf_file)
     digest = sha256()
@@ -160,13 +161,20 @@ def _of_folder(folder: Path, gguf_file: str | None) -> Identity:
 
 
 def _training_report(folder: Path) -> dict[str, Any]:
-    """The report of a run whose `model` folder this is."""
-    try:
-        found = json.loads((folder.resolve().parent / "report.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    is_run = folder.resolve().name == "model" and isinstance(found, dict) and "training" in found
-    return found if is_run else {}
+    """The report of the training that made it: beside the `model` folder of a run, or published with it."""
+    folder = folder.resolve()
+    beside = [folder.parent / "report.json"] if folder.name == "model" else []
+    for path in (*beside, folder / "report.json"):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if (
+            isinstance(found, dict)
+            and {"model", "experiment", "seed", "training", "signature"} <= found.keys()
+        ):
+            return found
+    return {}
 
 
 def _unloadable(model: str, error: Exception) -> OptionError | MissingExtraError:

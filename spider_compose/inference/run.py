@@ -156,7 +156,6 @@ def _answer_all(
 ) -> tuple[Any, dict[str, Any]]:
     """Fill the file; returns the model and how it searched."""
     import torch
-    from transformers import set_seed
 
     from spider_compose.inference.generators import (
         CUT,
@@ -166,7 +165,6 @@ def _answer_all(
         prepare_generation,
     )
 
-    set_seed(0)
     model, tokenizer = load(settings, described, device)
     generator = make_generator(settings, described, model, tokenizer, data)
     generation = prepare_generation(settings, generator, described.kind)

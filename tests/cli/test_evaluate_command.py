@@ -69,7 +69,7 @@ def test_help_says_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
         ("--num-beams", f"{DEFAULT_BEAMS};"),
     ):  # fmt: skip
         part = told[told.rindex(f"{flag} ") :]
-        assert f"(default: {value}" in part[: part.index(")") + 1], flag
+        assert part.split("(default: ")[1].startswith(str(value)), flag
 
 
 @pytest.mark.parametrize(

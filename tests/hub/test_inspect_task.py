@@ -100,7 +100,7 @@ def dataset(hub: Any, tmp_path: Path) -> list[dict[str, Any]]:
     from spider_compose.hub.benchmark import write_benchmark
 
     folder = tmp_path / "built"
-    assert main(["build", "bundled", "--out", str(folder)]) == 0
+    assert main(["build", "--configs", "none", "--out", str(folder)]) == 0
     assert write_benchmark(folder, "owner/spider-compose") is not None
     api = HfApi(endpoint=hub.endpoint)
     api.create_repo("owner/spider-compose", repo_type="dataset")
