@@ -70,13 +70,14 @@ def as_user(hub: Any, tmp_path: Path) -> Callable[..., str]:
             "HF_DATASETS_OFFLINE": "0",
             "HF_EVALUATE_OFFLINE": "0",
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # evaluate and datasets would count with another server
             "OMP_NUM_THREADS": "1",
             **({"PYTHONPATH": str(REPOSITORY)} if packages else {}),
         }
         environment.pop("HF_TOKEN")
         done = subprocess.run(
             [sys.executable, "-c", program, *arguments],
-            capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=300,
+            capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=900,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
