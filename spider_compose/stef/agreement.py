@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from spider_compose.stef.judges.answer import Answer
-from spider_compose.stef.judges.calibration import Calibration, fit
+from spider_compose.stef.judges.calibration import LEAST_ROWS, Calibration, fit
 from spider_compose.stef.judges.cross_check import bounded
 from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judgement
 
@@ -66,7 +66,7 @@ def calibrated(
             for j, label, g in zip(judgements, labels, groups, strict=True)
             if j is not None and j.belief is not None and g != group
         ]
-        if len({label for _, label in rest}) == 2:
+        if len({label for _, label in rest}) == 2 and len(rest) >= LEAST_ROWS:
             maps[group] = fit([belief for belief, _ in rest], [label for _, label in rest], method)
     found: list[Rating | None] = []
     for j, group in zip(judgements, groups, strict=True):

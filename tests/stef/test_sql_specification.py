@@ -100,6 +100,78 @@ def test_sound_queries_have_no_faults(query: str, dialect: str) -> None:
     assert read_sql(query, dialect).faults == ()
 
 
+# (text, dialect, the query in it, whether there is prose around it)
+FENCES = [
+    ("```sql\nSELECT a FROM t\n```", "sqlite", "SELECT a FROM t", False),
+    ("```SELECT a FROM t```", "sqlite", "SELECT a FROM t", False),
+    ("````SQL\nSELECT a FROM t\n````", "sqlite", "SELECT a FROM t", False),
+    ("```\n```sql\nSELECT a FROM t\n```\n```", "sqlite", "SELECT a FROM t", False),
+    ("```sql\nSELECT a FROM t", "sqlite", "SELECT a FROM t", False),
+    ("SELECT a FROM t\n```", "sqlite", "SELECT a FROM t", False),
+    ("SELECT a FROM t\n```\nIt's all of them.", "sqlite", "SELECT a FROM t", True),
+    ("It's this:\n```sql\nSELECT a FROM t\n```\nIt's short.", "sqlite", "SELECT a FROM t", True),
+    ("With this, it's done:\n```sql\nSELECT a FROM t\n```", "sqlite", "SELECT a FROM t", True),
+    ("Select names:\n```\nSELECT a FROM t", "sqlite", "SELECT a FROM t", True),
+    ("```json\n{}\n```\n```sql\nSELECT a FROM t\n```", "sqlite", "SELECT a FROM t", True),
+    # inside of a fence, what SQL reads as a comment or a literal does not end it
+    ("```sql\nSELECT a FROM t WHERE b = '```'\n```", "sqlite", "SELECT a FROM t WHERE b = '```'", False),
+    ("```sql\nSELECT a FROM t -- ```\n```", "sqlite", "SELECT a FROM t -- ```", False),
+    ("```sql\nSELECT a /* ``` */ FROM t\n```", "sqlite", "SELECT a /* ``` */ FROM t", False),
+    ("```sql\nSELECT a FROM t -- all```", "sqlite", "SELECT a FROM t -- all", False),
+]
+# fences that are a part of the query, by where they stand
+NO_FENCES = [
+    ("SELECT a FROM t /* ```sql\nSELECT b FROM u\n``` */", "sqlite"),
+    ("SELECT a FROM t /* it's ```json\n{}\n``` */", "auto"),
+    ("/* ```SELECT b FROM u``` */ SELECT a FROM t", "sqlite"),
+    ("SELECT a FROM t -- ```SELECT b FROM u```", "sqlite"),
+    ("-- ```\n-- SELECT b FROM u\n-- ```\nSELECT a FROM t", "sqlite"),
+    ("SELECT a FROM t # ```SELECT b FROM u```", "mysql"),
+    ("SELECT a FROM t WHERE b = '```SELECT b FROM u```'", "sqlite"),
+    ("SELECT a FROM t WHERE b = 'it''s ```SELECT b FROM u```'", "sqlite"),
+    ("SELECT a FROM t WHERE b = 'it\\'s ```SELECT b FROM u```'", "mysql"),
+    ("SELECT a FROM t WHERE b = $$```SELECT b FROM u```$$", "postgres"),
+    ('SELECT a FROM t WHERE "```SELECT b FROM u```" = 1', "postgres"),
+    ("SELECT a, `b``` FROM t", "mysql"),
+    ("SELECT a FROM t /* ``` */\n```", "sqlite"),
+    ("WITH u AS (SELECT 1) /* ```SELECT b``` */ SELECT a FROM u", "sqlite"),
+]
+
+
+@pytest.mark.parametrize(("text", "dialect", "query", "prose"), FENCES, ids=[repr(t) for t, *_ in FENCES])
+def test_a_fence_around_the_query(text: str, dialect: str, query: str, prose: bool) -> None:
+    found, alone = read_sql(text, dialect), read_sql(query, dialect)
+    assert [p.span.of(text) for p in found.projections] == ["a"]
+    assert [f.values for f in found.filters] == [f.values for f in alone.filters]
+    assert [mark.kind for mark in found.faults] == (["prose"] if prose else [])
+
+
+@pytest.mark.parametrize(("text", "dialect"), NO_FENCES, ids=[t for t, _ in NO_FENCES])
+def test_a_fence_within_the_query(text: str, dialect: str) -> None:
+    found = read_sql(text, dialect)
+    assert found.projections[0].span.of(text) == "a" and not found.faults
+
+
+@pytest.mark.parametrize("hidden", ["/* ```sql\n{}\n``` */", "-- ```{}```", "'```{}```'"])
+@pytest.mark.parametrize("statement", ["DELETE FROM t", "UPDATE t SET a = 1", "DROP TABLE t"])
+def test_no_query_is_found_in_what_another_statement_says(statement: str, hidden: str) -> None:
+    text = hidden.format("SELECT a FROM t")
+    with pytest.raises(UnscoredError) as error:
+        read_sql(f"{statement} {'WHERE a = ' if hidden[0] == chr(39) else ''}{text}", "sqlite")
+    assert error.value.reason in ("not_a_query", "no_dialect_parses")
+
+
+def test_no_query_is_found_in_a_leading_comment() -> None:
+    with pytest.raises(UnscoredError):
+        read_sql("/* SELECT a FROM t; */ SELECT a FRM 5 + t ) x", "sqlite")
+
+
+@pytest.mark.parametrize("text", ["x ```" + "a ``` '" * 5000, "SELECT 1 " + "```a " * 7000, "```\n" * 9000])
+def test_many_fences_are_read_or_refused(text: str) -> None:
+    with pytest.raises(UnscoredError):
+        read_sql(text, "sqlite")
+
+
 def test_spans_cover_what_they_name() -> None:
     query = "SELECT T1.name, COUNT(DISTINCT T1.id) AS n FROM t AS T1 WHERE T1.city = 'Oslo' ORDER BY n DESC"
     query += " LIMIT 3"

@@ -97,8 +97,15 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        """The answer of `as_json`."""
-        return cls(**json.loads(text))
+        """The answer of `as_json`.
+
+        Raises:
+            ValueError, TypeError: the text is none.
+        """
+        found = cls(**json.loads(text))
+        if found.verdict not in VERDICT_POINTS or not (0 <= found.confidence <= 1 and 0 <= found.belief <= 1):
+            raise ValueError(f"expected a verdict and numbers in [0, 1], but got {_shown(found)}")
+        return found
 
 
 def one_line(text: Any) -> str:
@@ -107,7 +114,10 @@ def one_line(text: Any) -> str:
     return line if len(line) <= MAX_REASON else line[: MAX_REASON - 3] + "..."
 
 
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+# Longest text that is looked through, and signs that may open an object in it: models say it in a few hundred
+# characters, and a text made of brackets alone would hold up all other rows.
+MAX_ANSWER = 100_000
+MAX_OBJECTS = 100
 
 
 def read_answer(text: Any) -> Answer:
@@ -121,7 +131,11 @@ def read_answer(text: Any) -> Answer:
     """
     if not isinstance(text, str) or not text.strip():
         raise AnswerError("the answer is empty")
-    found = _objects(_THOUGHTS.sub("", text))
+    if len(text) > MAX_ANSWER:
+        raise AnswerError(f"the answer has {len(text):,} characters; at most {MAX_ANSWER:,} are read")
+    # What a model thought before its answer; some templates open the thoughts in the prompt.
+    thought = text.lower().rfind("</think>")
+    found = _objects(text if thought < 0 else text[thought + len("</think>") :])
     if not found:
         raise AnswerError(f"no JSON object with a verdict in {_shown(text)}")
     answers = [_answer(values) for values in found]
@@ -132,22 +146,39 @@ def read_answer(text: Any) -> Answer:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """Every JSON object in a text that has a verdict."""
-    decoder, found, place = json.JSONDecoder(), [], 0
-    while (place := text.find("{", place)) >= 0:
+    """Every JSON object in a text that has a verdict, also those within others."""
+    found: list[dict[str, Any]] = []
+    decoder, place = json.JSONDecoder(object_pairs_hook=lambda pairs: _object(pairs, found)), 0
+    for _ in range(MAX_OBJECTS):
+        if (place := text.find("{", place)) < 0:
+            return found
+        known = len(found)
         try:
-            values, end = decoder.raw_decode(text, place)
+            _, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
+            del found[known:]  # parts of an object that is cut
             place += 1
-            continue
-        if isinstance(values, dict) and "verdict" in values:
-            found.append(values)
-        place = end
-    return found
+    raise AnswerError(f"too many brackets in {_shown(text)}")
+
+
+def _object(pairs: list[tuple[str, Any]], found: list[dict[str, Any]]) -> dict[str, Any]:
+    """An object by its names in lower case; one with a verdict is noted."""
+    values: dict[str, Any] = {}
+    twice = ""
+    for name, value in pairs:
+        known = name.strip().lower()
+        if known in values and values[known] != value:
+            twice = name
+        values[known] = value
+    if "verdict" in values:
+        if twice:
+            raise AnswerError(f"{_shown(twice)} stands twice in one object")
+        found.append(values)
+    return values
 
 
 def _answer(values: Mapping[str, Any]) -> Answer:
-    verdict = re.sub(r"[\s-]+", "_", str(values["verdict"]).strip().lower())
+    verdict = re.sub(r"[\s-]+", "_", str(values["verdict"]).strip(" \t\n.!\"'`").lower())
     if verdict not in VERDICT_POINTS:
         raise AnswerError(f"the verdict is none of {', '.join(VERDICT_POINTS)}: {_shown(values['verdict'])}")
     return Answer.stated(verdict, _confidence(values.get("confidence")), values.get("reason", ""))
@@ -166,7 +197,7 @@ def _confidence(value: Any) -> float:
             value = None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise AnswerError("the confidence is no number")
-    if not 0 <= value / scale <= 1:  # NaN too
+    if not 0 <= value <= scale:  # NaN too
         raise AnswerError(f"the confidence is not in [0, 1]: {_shown(value)}")
     return float(value) / scale
 

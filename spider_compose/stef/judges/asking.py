@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import threading
 from collections import deque
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
+
+from spider_compose.errors import OptionError
 
 Given = TypeVar("Given")
 Got = TypeVar("Got")
@@ -111,6 +114,12 @@ class Backoff:
     first: float = 1.0
     longest: float = 60.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.first <= self.longest < math.inf:
+            raise OptionError(
+                f"`backoff` must have 0 <= first <= longest, but got {self.first} and {self.longest}"
+            )
+
     def seconds(self, tries: int, retry_after: float | None) -> float | None:
         """Seconds to wait after so many tries, or None where the server asks for more than `longest`.
 
@@ -131,11 +140,13 @@ def retry_after(value: str | None) -> float | None:
     if value is None:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
         pass
+    else:
+        return max(0.0, seconds) if seconds == seconds else None  # NaN is no time
     try:
         at = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, (at - datetime.now(timezone.utc)).total_seconds()) if at.tzinfo else None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 from typing import Any
+
+from spider_compose.errors import OptionError
 
 # How the reason of a row begins that was not asked about for want of budget.
 SPENT = "the budget of "
@@ -52,6 +55,13 @@ class Budget:
     failed: int = field(default=0, init=False)
     _reserved: int = field(default=0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, value in (("requests", self.requests), ("tokens", self.tokens)):
+            if value is not None and value < 0:
+                raise OptionError(f"the budget of {name} must be at least 0, but got {value}")
+        if not all(0 <= price < math.inf for price in (self.prices.read, self.prices.written)):
+            raise OptionError("prices must be numbers of at least 0")
 
     def take(self, tokens: int) -> None:
         """Count one request and reserve its tokens.

@@ -101,7 +101,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        except sqlite3.OperationalError:
-            if patience == _TRIES - 1:
+        except sqlite3.OperationalError as error:
+            if patience == _TRIES - 1 or "locked" not in str(error):
                 raise
             time.sleep(0.05)

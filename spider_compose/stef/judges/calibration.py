@@ -22,6 +22,9 @@ METHODS = ("isotonic", "temperature")
 # Beliefs and probabilities stay this far from 0 and 1: no judge is certain.
 LEAST = 0.01
 
+# Fewer rows say nothing; how many say enough is for the table of agreement to tell.
+LEAST_ROWS = 10
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -53,10 +56,21 @@ class Calibration:
         (left, low), (right, high) = below[-1], above[0]
         return low if right == left else low + (high - low) * (belief - left) / (right - left)
 
+    def _is_rising(self) -> bool:
+        """Whether the map is one: finite, from beliefs to probabilities, never falling."""
+        if not all(math.isfinite(number) for point in self.points for number in point):
+            return False
+        if self.method == "temperature":
+            return len(self.points) == 1 and self.points[0][0] >= 0
+        inside = all(0 <= number <= 1 for point in self.points for number in point)
+        return inside and all(
+            x <= u and y <= v for (x, y), (u, v) in zip(self.points, self.points[1:], strict=False)
+        )
+
     @cached_property
     def digest(self) -> str:
-        """Eight hexadecimal digits that change with the map, for the signature."""
-        return hashlib.sha256(json.dumps([self.method, self.points]).encode()).hexdigest()[:8]
+        """Eight hexadecimal digits that change with the map and its judge, for the signature."""
+        return hashlib.sha256(json.dumps([self.method, self.points, self.judge]).encode()).hexdigest()[:8]
 
     def write(self, path: str | Path) -> None:
         """Write it as JSON."""
@@ -80,7 +94,7 @@ class Calibration:
             signed = document["signature"] == found.digest
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SpiderComposeError(f"cannot read a calibration from {path}: {error!r}") from error
-        if not points or not signed:
+        if not points or not signed or not found._is_rising():
             raise SpiderComposeError(f"the calibration {path} does not match its signature; fit it again")
         return found
 
@@ -100,6 +114,10 @@ def fit(
     choose("method", method, METHODS)
     if len(set(labels)) < 2:
         raise SpiderComposeError("a calibration needs right and wrong rows, but got only one kind")
+    if len(labels) < LEAST_ROWS:
+        raise SpiderComposeError(f"a calibration needs {LEAST_ROWS} rows or more, but got {len(labels)}")
+    if not all(0 <= belief <= 1 for belief in beliefs):  # NaN too
+        raise SpiderComposeError("a calibration needs beliefs from 0 to 1")
     points = _isotonic(beliefs, labels) if method == "isotonic" else (_temperature(beliefs, labels),)
     rows = json.dumps([list(beliefs), [bool(label) for label in labels]])
     return Calibration(method, points, judge, len(labels), hashlib.sha256(rows.encode()).hexdigest()[:12])

@@ -65,6 +65,7 @@ class CascadeJudge:
 
         for answer in judge_stream(self.then, unsure()):
             found = first.popleft()
-            if answer is not None and found is not None and answer.reason.startswith(SPENT):
+            spent = answer is not None and answer.verdict is None and answer.reason.startswith(SPENT)
+            if answer is not None and found is not None and spent:
                 answer = replace(found, reason=f"the rules decide: {answer.reason}")
             yield found if answer is None else answer

@@ -70,10 +70,15 @@ def make_judge(document: Mapping[str, Any], shared: Shared) -> Judge:
     Raises:
         OptionError: an option is unknown, has a value outside its range, or is missing.
     """
+    if not isinstance(document, Mapping):
+        raise OptionError(f"a judge must be a JSON object, but got {type(document).__name__}")
     given = dict(document)
     name = choose("judge", str(given.pop("judge", "rules")), JUDGES)
     make = {"rules": _rules, "hub": _hub, "transformers": _local, "vote": _vote, "cascade": _cascade}[name]
-    return make(given, shared)
+    try:
+        return make(given, shared)
+    except RecursionError as error:
+        raise OptionError("the judge is nested too deeply") from error
 
 
 def _rules(given: dict[str, Any], shared: Shared) -> Judge:
@@ -92,7 +97,7 @@ def _hub(given: dict[str, Any], shared: Shared) -> Judge:
             )
     _check("hub", given, [f.name for f in fields(HubJudge) if f.name not in _SHARED | {"sample"}])
     if "backoff" in given:
-        _check("hub.backoff", given["backoff"], [f.name for f in fields(Backoff)])
+        _check_types(Backoff, _object("backoff", given["backoff"]), "backoff.")
         given["backoff"] = Backoff(**given["backoff"])
     return _made(HubJudge, given, shared)
 
@@ -111,7 +116,11 @@ def _vote(given: dict[str, Any], shared: Shared) -> Judge:
     from spider_compose.stef.judges.vote import VoteJudge
 
     _check("vote", given, ["judges", "of", "samples", "temperature"])
+    _typed("samples", given.get("samples", 3), "int")
+    _typed("temperature", given.get("temperature", 0.7), "float")
     if "judges" in given:
+        if not isinstance(given["judges"], list):
+            raise OptionError(f"`judges` must be a list, but got {type(given['judges']).__name__}")
         return VoteJudge(tuple(make_judge(each, shared) for each in given["judges"]))
     one = make_judge(given.get("of", {}), shared)
     if not isinstance(one, HubJudge):
@@ -125,6 +134,8 @@ def _cascade(given: dict[str, Any], shared: Shared) -> Judge:
     _check("cascade", given, ["then", "threshold", "most"])
     if "then" not in given:
         raise OptionError("the judge 'cascade' needs `then`: the judge to ask where the rules are unsure")
+    _typed("threshold", given.get("threshold", 0.85), "float")
+    _typed("most", given.get("most"), "int | None")
     return CascadeJudge(**{**given, "then": make_judge(given["then"], shared)}, rules=shared.rules)
 
 
@@ -135,8 +146,10 @@ def _made(kind: Any, given: dict[str, Any], shared: Shared) -> Judge:
     from spider_compose.stef.judges.calibration import Calibration
     from spider_compose.stef.judges.prompt import Prompt
 
+    _check_types(kind, given)
     for name, read in (("prompt", Prompt.read), ("calibration", Calibration.read)):
         if given.get(name) is not None:
+            _typed(name, given[name], "str")
             given[name] = read(given[name])
     try:
         judge: Judge = kind(
@@ -145,6 +158,40 @@ def _made(kind: Any, given: dict[str, Any], shared: Shared) -> Judge:
     except TypeError as error:
         raise OptionError(f"an option of the judge has a value of a wrong type: {error}") from error
     return judge
+
+
+# How a field of a judge is annotated -> what a document may hold there, and how that is called.
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "a text"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    "Mapping[str, Any]": ((Mapping,), "an object"),
+}
+
+
+def _typed(name: str, value: Any, annotation: str) -> None:
+    """Check the type of one option; an annotation that is none of JSON's is left."""
+    bare = annotation.removesuffix(" | None")
+    if bare not in _KINDS or (value is None and bare != annotation):
+        return
+    kinds, called = _KINDS[bare]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bare != "bool"):
+        raise OptionError(
+            f"`{name}` must be {called}, but got a value of a wrong type: {type(value).__name__}"
+        )
+
+
+def _check_types(kind: Any, given: Mapping[str, Any], within: str = "") -> None:
+    annotations = {f.name: str(f.type) for f in fields(kind)}
+    for name, value in given.items():
+        _typed(within + choose("option", name, list(annotations)), value, annotations[name])
+
+
+def _object(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise OptionError(f"`{name}` must be an object, but got {type(value).__name__}")
+    return value
 
 
 def _check(name: str, given: Mapping[str, Any], valid: list[str]) -> None:

@@ -3,6 +3,7 @@
 A verdict on the good side contradicts evidence where the query lacks a condition, turns one round or has
 another finding that costs much (`RulesJudge`). It is then bounded at "potentially_incorrect", so that Phi is
 at most 70, and the row is flagged. The same holds where a text of the row speaks to the judge (`injection`).
+A verdict that only the comments of a query make good is replaced by the one without them (`bare`).
 """
 
 from __future__ import annotations
@@ -30,33 +31,46 @@ BOUND = "potentially_incorrect"
 
 
 def cross_checked(
-    request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None = None
+    request: Request,
+    answer: Answer,
+    rules: RulesJudge,
+    calibration: Calibration | None = None,
+    bare: Answer | None = None,
 ) -> Judgement:
     """The judgement that a model's answer comes to; a failure costs one row, and the row says so.
 
     Args:
+        bare: the answer about the row without the comments of its query, where it has any (`bare`).
         rules: what Phi would be without the model.
         calibration: from belief to probability; without it the judgement has no `p_correct`.
     """
     try:
-        return _checked(request, answer, rules, calibration)
+        return _checked(request, answer, rules, calibration, bare)
     except Exception as error:
         return Judgement(None, 0.0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
 def _checked(
-    request: Request, answer: Answer, rules: RulesJudge, calibration: Calibration | None
+    request: Request,
+    answer: Answer,
+    rules: RulesJudge,
+    calibration: Calibration | None,
+    bare: Answer | None,
 ) -> Judgement:
-    verdict = answer.verdict
     without = rules.judge([request])[0]
     against = evidence(request, rules)
     injected = injected_texts(request)
     conflict = ""
+    if bare is not None and _good(answer.verdict) and not _good(bare.verdict):
+        conflict = f"without the comments of the query the judge says {bare.verdict}"
+        answer = bare
+    verdict = answer.verdict
     reason = Finding("judge", answer.reason or verdict, request.pair.question.whole, request.pair.sql.whole)
     held = [(reason, 1.0)]
     if injected:
         place, text = injected[0]
-        conflict = f"a text speaks to the judge, in the {place}: {one_line(text)[:80]!r}"
+        talk = f"a text speaks to the judge, in the {place}: {one_line(text)[:80]!r}"
+        conflict = "; ".join(filter(None, [conflict, talk]))
     if _good(verdict) and (against or injected):
         if against:
             shown = "; ".join(finding.message for finding, _ in against[:3])

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from spider_compose.errors import MissingExtraError, OptionError, choose
 from spider_compose.stef.judges.answer import (
@@ -27,6 +28,7 @@ from spider_compose.stef.judges.answer import (
     read_labels,
 )
 from spider_compose.stef.judges.asking import AHEAD, Backoff, SingleFlight, retry_after, stream_concurrently
+from spider_compose.stef.judges.bare import bare_request
 from spider_compose.stef.judges.budget import Budget, BudgetError
 from spider_compose.stef.judges.cache import AnswerCache, cache_key
 from spider_compose.stef.judges.calibration import Calibration
@@ -45,6 +47,14 @@ _TRANSIENT = frozenset((408, 409, 425, 429))
 
 # No row fares better with these: wrong key, no money, no such model. 403 may be about one row's text.
 _HOPELESS = frozenset((401, 402, 404))
+
+# Fields of a request that a judge fills in, and names of what must not stand in files.
+_OWN_FIELDS = frozenset(
+    ("messages", "model", "stream", "n", "max_tokens", "temperature", "seed", "logprobs", "top_logprobs")
+)
+_KEY_NAMES = re.compile(
+    r"^(?:.*api[_-]?key|key|(?:access|auth|bearer)?[_-]?token|secret|password|authorization)$", re.IGNORECASE
+)
 
 # Sent where a server wants no key; without any, huggingface_hub would send the one it finds on this machine.
 _NO_KEY = "no-key"
@@ -140,8 +150,8 @@ class HubJudge:
         if not self.model and self.base_url is None:
             raise OptionError("`model` must name a model, or `base_url` a server, but got neither")
         if self.base_url is not None:
-            parts = urlsplit(self.base_url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
+            parts = _parts(self.base_url)
+            if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
                 raise OptionError("`base_url` must be an address like http://localhost:8000/v1")
             if parts.username or parts.password or parts.query or parts.fragment:
                 raise OptionError(
@@ -151,6 +161,14 @@ class HubJudge:
         for name, least in (("concurrency", 1), ("max_tokens", 1), ("retries", 0), ("reasks", 0)):
             if getattr(self, name) < least:
                 raise OptionError(f"`{name}` must be at least {least}, but got {getattr(self, name)}")
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise OptionError(f"`temperature` must be at least 0, but got {self.temperature}")
+        for name in self.extra:
+            if name in _OWN_FIELDS or _KEY_NAMES.search(name):
+                raise OptionError(
+                    f"`extra` must not hold {name!r}: what a judge asks has options of its own, and keys "
+                    "come from the environment alone"
+                )
         if not self.timeout > 0:
             raise OptionError(f"`timeout` must be above 0 seconds, but got {self.timeout}")
         if self.calibration is not None and self.calibration.judge not in ("", self.identity):
@@ -165,7 +183,8 @@ class HubJudge:
     @property
     def _settings(self) -> str:
         """What moves an answer beside model, prompt and row."""
-        values = (self.answer, self.structured, self.temperature, self.seed, self.sample, self.max_tokens)
+        temperature = None if self.temperature is None else float(self.temperature)
+        values = (self.answer, self.structured, temperature, self.seed, self.sample, self.max_tokens)
         return json.dumps([*values, self.provider, sorted(self.extra.items())])
 
     @property
@@ -211,6 +230,12 @@ class _Session:
         assert judge.prompt is not None
         self._prompt: Prompt = judge.prompt
         self._key = os.environ.get(judge._key_variable, "").strip()
+        # What no header can hold would be named, and shown, by the HTTP library.
+        if not all("!" <= sign <= "~" for sign in self._key):
+            raise OptionError(
+                f"the key in the environment variable {judge._key_variable} must be printable ASCII "
+                "without spaces"
+            )
         self._structured = judge.structured and judge.answer == "json"
         self._hopeless = ""
         self._turn = 0
@@ -241,20 +266,30 @@ class _Session:
     async def judge(self, request: Request) -> Judgement:
         """The judgement on one row; without a verdict, and with the reason, where there is none to be had."""
         options = self._judge_options
-        key = cache_key(options._model_name, self._prompt.version, options._settings, inputs(request))
-        answer = options.cache.get(key) if options.cache else None
-        if answer is not None:
-            options.budget.count("cached")
-        else:
-            answer = await self._once(key, lambda: self._answer(key, request))
+        bare = bare_request(request)
+        answer = await self._known_or_asked(request)
+        again = None if bare is None or isinstance(answer, str) else await self._known_or_asked(bare)
+        if isinstance(again, str):
+            answer, again = again, None
         if isinstance(answer, str):
             options.budget.count("failed")
             found = Judgement(None, 0.0, reason=answer, without=options.rules.judge([request])[0])
         else:
             options.budget.count("answered")
-            found = cross_checked(request, answer, options.rules, options.calibration)
+            found = cross_checked(request, answer, options.rules, options.calibration, again)
         if options.progress is not None:
             options.progress(options.budget)
+        return found
+
+    async def _known_or_asked(self, request: Request) -> Answer | str:
+        """The answer from the cache or the model, or why there is none."""
+        options = self._judge_options
+        key = cache_key(options._model_name, self._prompt.version, options._settings, inputs(request))
+        answer = options.cache.get(key) if options.cache else None
+        if answer is not None:
+            options.budget.count("cached")
+            return answer
+        found: Answer | str = await self._once(key, lambda: self._answer(key, request))
         return found
 
     async def _answer(self, key: str, request: Request) -> Answer | str:
@@ -335,6 +370,7 @@ class _Session:
             )
             read, written = _usage(reply, guess)
         except asyncio.TimeoutError:
+            read = guess - options.max_tokens  # the server has read it, and may count what nobody received
             raise _RetryError(f"no answer within {options.timeout:g} seconds") from None
         except Exception as error:
             raise self._failure(error) from None
@@ -380,7 +416,7 @@ class _Session:
             return _RefusedError(self._hopeless)
         if isinstance(error, (errors.InferenceTimeoutError, errors.HTTPError, OSError)):
             return _RetryError(f"the connection failed: {type(error).__name__}")
-        if isinstance(error, ValueError):
+        if isinstance(error, (ValueError, RecursionError)):
             return _RetryError("the server's answer is no JSON")
         return _RefusedError(f"{type(error).__name__}: {self._clean(error)}")
 
@@ -407,9 +443,19 @@ class _Session:
         return shown
 
 
+def _parts(address: str) -> SplitResult | None:
+    """An address in its parts, or None where it is none."""
+    try:
+        parts = urlsplit(address)
+        return parts if parts.port != 0 and address.isprintable() and " " not in address else None
+    except ValueError:
+        return None
+
+
 def _usage(reply: Any, guess: int) -> tuple[int, int]:
     """Tokens read and written as the server counts them, or what was guessed."""
     try:
-        return int(reply.usage.prompt_tokens), int(reply.usage.completion_tokens)
-    except (AttributeError, TypeError, ValueError):
+        read, written = int(reply.usage.prompt_tokens), int(reply.usage.completion_tokens)
+    except (AttributeError, TypeError, ValueError, OverflowError):
         return guess, 0
+    return (read, written) if read >= 0 and written >= 0 else (guess, 0)

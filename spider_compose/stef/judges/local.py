@@ -18,6 +18,7 @@ from typing import Any
 
 from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError
 from spider_compose.stef.judges.answer import LABELS, Answer, AnswerError
+from spider_compose.stef.judges.bare import bare_request
 from spider_compose.stef.judges.budget import Budget, BudgetError
 from spider_compose.stef.judges.cache import AnswerCache, cache_key
 from spider_compose.stef.judges.calibration import Calibration
@@ -61,6 +62,8 @@ class TransformersJudge:
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise OptionError(f"`batch_size` must be at least 1, but got {self.batch_size}")
+        if self.max_length < 1:
+            raise OptionError(f"`max_length` must be at least 1, but got {self.max_length}")
         if self.calibration is not None and self.calibration.judge not in ("", self.identity):
             raise OptionError(
                 f"the calibration was fitted for {self.calibration.judge}, but the judge is {self.identity}"
@@ -120,17 +123,23 @@ class TransformersJudge:
         """One judgement per request, in order; see `protocol.judge_stream`."""
         rest = iter(requests)
         while batch := list(islice(rest, self.batch_size)):
-            answers = iter(self._answers([request for request in batch if request is not None]))
+            rows = [request for request in batch if request is not None]
+            bare = [bare_request(request) for request in rows]
+            answers = iter(self._answers(rows))
+            again = iter(self._answers([request for request in bare if request is not None]))
+            without = iter([None if request is None else next(again) for request in bare])
             for request in batch:
-                yield None if request is None else self._judgement(request, next(answers))
+                yield None if request is None else self._judgement(request, next(answers), next(without))
 
-    def _judgement(self, request: Request, answer: Answer | str) -> Judgement:
+    def _judgement(self, request: Request, answer: Answer | str, bare: Answer | str | None) -> Judgement:
+        answer = bare if isinstance(bare, str) and not isinstance(answer, str) else answer
         self.budget.count("failed" if isinstance(answer, str) else "answered")
         if isinstance(answer, str):
             without = self.rules.judge([request])[0]
             found = Judgement(None, 0.0, reason=answer, without=without)
         else:
-            found = cross_checked(request, answer, self.rules, self.calibration)
+            again = None if isinstance(bare, str) else bare
+            found = cross_checked(request, answer, self.rules, self.calibration, again)
         if self.progress is not None:
             self.progress(self.budget)
         return found

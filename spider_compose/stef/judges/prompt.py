@@ -17,7 +17,7 @@ from pathlib import Path
 
 from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.stef.judges.protocol import Request
-from spider_compose.stef.judges.quoting import as_data, fresh_nonce, numbered, quote_sql
+from spider_compose.stef.judges.quoting import QUOTING, as_data, fresh_nonce, numbered, quote_sql
 from spider_compose.stef.rules import ApplicationRules
 
 # What a prompt may name.
@@ -32,7 +32,8 @@ MAX_SQL = 8_000
 MAX_QUESTION = 4_000
 MAX_RULES = 8_000
 
-_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_BRACES = re.compile(r"\{\{([^{}\n]*)\}\}")
 
 Message = dict[str, str]
 
@@ -67,7 +68,7 @@ class Prompt:
         own = resources.files("spider_compose.stef.judges").joinpath("prompts", f"{source}.txt")
         try:
             packaged = str(source).isidentifier() and own.is_file()
-            text = (own if packaged else Path(source)).read_text(encoding="utf-8")
+            text = (own if packaged else Path(source)).read_text(encoding="utf-8-sig")
         except (OSError, ValueError) as error:
             raise SpiderComposeError(f"cannot read the prompt {source}: {error}") from error
         return cls.from_text(text, Path(str(source)).stem)
@@ -81,7 +82,7 @@ class Prompt:
                 f"prompt {name}: expected a line [system] and then a line [user], "
                 f"but got {parts[1::2] or 'neither'}"
             )
-        named = set(_PLACEHOLDER.findall(parts[2] + parts[4]))
+        named = {name.strip() for name in _BRACES.findall(parts[2] + parts[4])}
         if unknown := sorted(named - set(PLACEHOLDERS)):
             raise OptionError(
                 f"prompt {name}: unknown placeholders {unknown}; valid are {list(PLACEHOLDERS)}"
@@ -95,8 +96,8 @@ class Prompt:
 
     @cached_property
     def version(self) -> str:
-        """Name, version and a digest of every letter, for cache and signature."""
-        digest = hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()[:8]
+        """Name, version and a digest of every letter and of how rows are quoted, for cache and signature."""
+        digest = hashlib.sha256(f"{QUOTING}\0{self.system}\0{self.user}".encode()).hexdigest()[:8]
         return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', self.name)}-{digest}"
 
     def render(self, request: Request, nonce: str | None = None) -> list[Message]:
@@ -131,7 +132,7 @@ def inputs(request: Request) -> tuple[str, ...]:
 
 
 def _values(request: Request) -> dict[str, str]:
-    quoted = quote_sql(request.sql, request.pair.sql.dialect)
+    quoted = quote_sql(request.sql, request.pair.sql.dialect, request.pair.sql.part)
     rules = stated_rules(request.pair.rules)
     enriched = request.enriched_question
     for name, text, limit in (

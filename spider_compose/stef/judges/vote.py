@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import tee
 
 from spider_compose.errors import OptionError
+from spider_compose.stef.judges.cross_check import BOUND
 from spider_compose.stef.judges.hub import HubJudge
 from spider_compose.stef.judges.protocol import VERDICT_POINTS, Judge, Judgement, Request, judge_stream
 
@@ -80,6 +81,8 @@ def count_votes(votes: Sequence[Judgement]) -> Judgement:
     winners = [vote for vote in usable if vote.verdict == verdict]
     known = [vote.p_correct for vote in usable if vote.p_correct is not None]
     conflict = next((vote.conflict for vote in votes if vote.conflict), "")
+    if conflict and VERDICT_POINTS[verdict or BOUND] > VERDICT_POINTS[BOUND]:
+        verdict = BOUND  # what one of them was talked into, the others may have been too
     return Judgement(
         verdict,
         len(winners) / len(usable),

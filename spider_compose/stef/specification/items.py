@@ -172,7 +172,8 @@ class Specification:
 
     def as_dict(self) -> dict[str, Any]:
         """The items as plain JSON values, for people and for `stef explain`."""
-        return {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in ("text", "words")}
+        hidden = ("text", "words", "part")
+        return {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden}
 
 
 def plain(value: Any) -> Any:

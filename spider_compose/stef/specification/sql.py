@@ -12,11 +12,12 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.sql.clauses import sql_dialect
 from spider_compose.stef.normalization import fold_value, is_number, name_words
+from spider_compose.stef.specification.fence import fenced_query
 from spider_compose.stef.specification.items import (
     Aggregation,
     Filter,
@@ -102,6 +103,7 @@ class SqlSpecification(Specification):
         constants: numbers that what is shown is computed with.
         offset: where rows are skipped.
         needed_queries: nested queries that stand for "not" or for an extreme: SQL has no plain form for them.
+        part: the query in the text, without prose and code fences around it.
     """
 
     dialect: str = "sqlite"
@@ -120,6 +122,7 @@ class SqlSpecification(Specification):
     constants: tuple[tuple[str, Span], ...] = ()
     offset: Span | None = None
     needed_queries: int = 0
+    part: Span = Span(0, 0)
 
 
 def read_sql(sql: str | None, dialect: str = "auto") -> SqlSpecification:
@@ -144,30 +147,31 @@ def read_sql(sql: str | None, dialect: str = "auto") -> SqlSpecification:
             "too_long", f"expected at most {MAX_CHARACTERS:,} characters, but got {len(sql):,}"
         )
     faults: list[Mark] = []
-    text = _without_fence(sql.replace("\x00", " "), faults)
-    tree, name = _parse_any(text, dialect, faults)
+    text = _without_fence(sql.replace("\x00", " "), dialect, faults)
+    tree, name, part = _parse_any(text, dialect, faults)
     try:
-        return _Reader(sql, name, faults).read(tree, text)
+        found = _Reader(sql, name, faults).read(tree, text)
     except RecursionError as error:
         raise UnscoredError("too_deep", "nested too deeply to read") from error
+    return replace(found, part=Span(len(part) - len(part.lstrip()), len(part.rstrip())))
 
 
-def _without_fence(text: str, faults: list[Mark]) -> str:
+def _without_fence(text: str, dialect: str, faults: list[Mark]) -> str:
     """The text with Markdown around the query blanked, so that characters keep their places."""
-    fence = re.search(r"```(?:sql|sqlite|postgresql|mysql)?\s*\n?(.*?)(?:```|\Z)", text, re.S | re.I)
-    if not fence:
+    found = fenced_query(text, AUTO_DIALECTS if dialect == "auto" else (dialect,))
+    if found is None:
         return text
-    if text[: fence.start()].strip() or text[fence.end() :].strip():
+    if found.prose:
         faults.append(Mark("prose", Span(0, len(text))))
-    return _only(text, fence.start(1), fence.end(1))
+    return _only(text, found.start, found.end)
 
 
 def _only(text: str, start: int, end: int) -> str:
     return " " * start + text[start:end] + " " * (len(text) - end)
 
 
-def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
-    """The query's tree in the first dialect that reads it, if need be without the prose around it."""
+def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str, str]:
+    """(the query's tree, the first dialect that reads it, the text without the prose around the query)."""
     # What another dialect parses is SQL, but not for this database: it is scored, with a fault.
     names = AUTO_DIALECTS if dialect == "auto" else (dialect, *(n for n in AUTO_DIALECTS if n != dialect))
     if len(text) > LONG:
@@ -197,14 +201,19 @@ def _parse_any(text: str, dialect: str, faults: list[Mark]) -> tuple[Any, str]:
                     faults.append(Mark("foreign_syntax", Span(0, len(text))))
                 if candidate is not text:
                     faults.append(Mark("prose", Span(0, len(text))))
-                return tree, name
+                return tree, name, candidate
     raise problem or UnscoredError("no_sql", "there is no SQL")
+
+
+_LEADING_COMMENTS = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))+", re.DOTALL)
 
 
 def _candidates(text: str) -> Iterator[str]:
     """The text, then parts of it from its first SELECT or WITH on: agents talk around their answers."""
     yield text
-    first = re.search(r"\b(?:SELECT|WITH\s+\w+\s+AS)\b", text)
+    # What a comment in front of the query names was never asked of the database.
+    lead = _LEADING_COMMENTS.match(text)
+    first = re.compile(r"\b(?:SELECT|WITH\s+\w+\s+AS)\b").search(text, lead.end() if lead else 0)
     if first is None:
         return
     start, talks = first.start(), bool(text[: first.start()].strip())

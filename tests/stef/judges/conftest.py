@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,6 +29,7 @@ class Reply:
         delay: seconds before it answers.
         drop: close the connection in place of an answer.
         raw: bytes of the body in place of a proper one.
+        wire: (seconds to wait, bytes) in place of a whole answer, head included; then the connection ends.
         logprobs: token -> log probability, in place of a message.
     """
 
@@ -38,6 +39,7 @@ class Reply:
     delay: float = 0.0
     drop: bool = False
     raw: bytes | None = None
+    wire: Sequence[tuple[float, bytes]] = ()
     logprobs: Mapping[str, float] | None = None
 
     def body(self) -> bytes:
@@ -117,6 +119,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
                 if reply.drop:
                     self.close_connection = True
                     self.connection.close()
+                    return
+                if reply.wire:
+                    self.close_connection = True
+                    for pause, part in reply.wire:
+                        time.sleep(pause)
+                        self.wfile.write(part)
+                        self.wfile.flush()
                     return
                 data = reply.body()
                 self.send_response(reply.status)

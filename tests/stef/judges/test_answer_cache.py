@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,60 @@ def test_what_is_no_cache_is_refused(tmp_path: Path) -> None:
         AnswerCache(path)
     with pytest.raises(SpiderComposeError):
         AnswerCache(tmp_path / "none" / "a.sqlite")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[1]", "{}", '{"verdict": "correct", "confidence": 7, "belief": 0.5}',
+        '{"verdict": "correct", "confidence": NaN, "belief": 0.5}',
+        '{"verdict": "right", "confidence": 1, "belief": 0.5}',
+        '{"verdict": "correct", "confidence": "1", "belief": 0.5}',
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_none_is_never_used(text: str, tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path / "a.sqlite")
+    cache._connection.execute("INSERT INTO answers VALUES ('x', ?)", (text,))
+    with pytest.raises(SpiderComposeError, match="cannot read"):
+        cache.get("x")
+
+
+@pytest.mark.parametrize("broken", ["cut", "overwritten", "another database"])
+def test_a_damaged_file_is_named(broken: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    cache = AnswerCache(path)
+    for n in range(300):
+        cache.put(f"x{n}", ANSWER)
+    cache.close()
+    if broken == "cut":
+        path.write_bytes(path.read_bytes()[:5000])
+    elif broken == "overwritten":
+        path.write_bytes(path.read_bytes()[:4096] + b"\xff" * 20000)
+    else:
+        path.unlink()
+        with sqlite3.connect(path) as other:
+            other.execute("CREATE TABLE answers (a INTEGER)")
+    with pytest.raises(SpiderComposeError, match=r"a\.sqlite"):
+        found = AnswerCache(path)
+        for n in range(300):
+            found.get(f"x{n}")
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("spider_compose.stef.judges.cache.time.sleep", waits.append)
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE t (a)")
+    monkeypatch.setattr(
+        "spider_compose.stef.judges.cache.sqlite3.connect",
+        lambda name, **options: sqlite3.Connection(f"file:{name}?mode=ro", uri=True),
+    )
+    with pytest.raises(SpiderComposeError, match="readonly"):
+        AnswerCache(path)
+    assert not waits
 
 
 def test_a_cache_that_breaks_is_named(tmp_path: Path) -> None:

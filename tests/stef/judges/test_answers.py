@@ -36,6 +36,16 @@ USABLE = [
     ("number in quotes", '{"verdict": "incorrect", "confidence": "0.85"}', ("incorrect", 0.85)),
     ("other objects", '{"a": 1} ' + PROPER, ("correct", 0.9)),
     ("a brace before it", "{ well: " + PROPER, ("correct", 0.9)),
+    ("within another object", f'{{"answer": {PROPER}, "n": [1]}}', ("correct", 0.9)),
+    ("names in other case", '{"Verdict": "CORRECT.", "CONFIDENCE": 0.9}', ("correct", 0.9)),
+    ("thoughts opened in the prompt", f"so it is wrong</think>{PROPER}", ("correct", 0.9)),
+    (
+        "one name twice alike",
+        '{"verdict": "correct", "confidence": 0.9, "verdict": "correct"}',
+        ("correct", 0.9),
+    ),
+    ("quotes around it", '{"verdict": "\'correct\'", "confidence": 0.9}', ("correct", 0.9)),
+    ("half a character", '{"reason": "\\ud800", "verdict": "correct", "confidence": 0.9}', ("correct", 0.9)),
 ]
 
 UNUSABLE = [
@@ -54,6 +64,17 @@ UNUSABLE = [
     ("confidence true", '{"verdict": "correct", "confidence": true}', "no number"),
     ("confidence in words", '{"verdict": "correct", "confidence": "high"}', "no number"),
     ("no confidence", '{"verdict": "correct"}', "no number"),
+    ("confidence of 400 digits", f'{{"verdict": "correct", "confidence": 1{"0" * 400}}}', "not in [0, 1]"),
+    ("confidence Infinity", '{"verdict": "correct", "confidence": Infinity}', "not in [0, 1]"),
+    ("other language", '{"verdict": "richtig", "confidence": 1}', "verdict is none of"),
+    ("a verdict of verdicts", f'{{"verdict": {PROPER}, "confidence": 1}}', "verdict is none of"),
+    ("two names alike", '{"verdict": "incorrect", "confidence": 1, "verdict": "correct"}', "stands twice"),
+    ("two names in two cases", '{"verdict": "incorrect", "confidence": 1, "Verdict": "correct"}', "twice"),
+    ("one within that differs", f'{{"was": {PROPER}, "verdict": "incorrect", "confidence": 1}}', "several"),
+    ("a part of what is cut", '{"a": {"verdict": "correct", "confidence": 1, "b": [', "no JSON object"),
+    ("very long", "x" * 100_001, "100,001 characters"),
+    ("brackets alone", "{" * 5000, "too many brackets"),
+    ("thoughts alone", f"<think>{PROPER}</think>", "no JSON object"),
     ("two that differ", PROPER + '{"verdict": "incorrect", "confidence": 0.9}', "several answers"),
 ]
 

@@ -6,6 +6,7 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.agreement import Rating, agreement, as_table, auroc, calibrated, model_rating, rating
-from spider_compose.stef.judges.calibration import METHODS, Calibration, fit
+from spider_compose.stef.judges.calibration import LEAST_ROWS, METHODS, Calibration, fit
 from spider_compose.stef.judges.protocol import Judgement
 
-ROWS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
+ROWS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=LEAST_ROWS, max_size=60).filter(
     lambda rows: len({label for _, label in rows}) == 2
 )
 
@@ -71,9 +72,56 @@ def test_files(tmp_path: Path) -> None:
             Calibration.read(path)
 
 
-def test_one_kind_of_rows_is_refused() -> None:
-    with pytest.raises(SpiderComposeError, match="one kind"):
-        fit([0.1, 0.2], [True, True])
+BAD_ROWS = [
+    ([0.1] * 20, [True] * 20, "one kind"),
+    ([0.1, 0.9], [False, True], "10 rows"),
+    ([float("nan")] * 20, [True, False] * 10, "from 0 to 1"),
+    ([1.5] * 20, [True, False] * 10, "from 0 to 1"),
+    ([], [], "one kind"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("beliefs", "labels", "says"), BAD_ROWS, ids=[f"{s}{len(b)}" for b, _, s in BAD_ROWS]
+)
+def test_rows_that_say_nothing_are_refused(
+    method: str, beliefs: list[float], labels: list[bool], says: str
+) -> None:
+    with pytest.raises(SpiderComposeError, match=says):
+        fit(beliefs, labels, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "beliefs", [[0.0, 1.0] * 10, [1.0, 0.0] * 10, [0.5] * 20], ids=["sure", "wrong", "flat"]
+)
+def test_maps_at_the_edges_are_probabilities(method: str, beliefs: list[float]) -> None:
+    found = fit(beliefs, [False, True] * 10, method)
+    assert all(0.0 < found(belief) < 1.0 for belief in (0.0, 0.5, 1.0))
+    assert found(0.0) <= found(0.5) <= found(1.0)
+
+
+BAD_MAPS = [
+    ("isotonic", [[0.1, 0.9], [0.9, 0.1]]), ("isotonic", [[0.9, 0.1], [0.1, 0.9]]), ("isotonic", [[0.1, 7]]),
+    ("isotonic", [[0.1, float("nan")]]), ("isotonic", [[0.1, float("inf")]]), ("isotonic", []),
+    ("temperature", [[-1, 0]]), ("temperature", [[1, 0], [1, 0]]), ("temperature", [[float("nan"), 0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "points"), BAD_MAPS, ids=[f"{m} {p}" for m, p in BAD_MAPS])
+def test_a_file_with_a_proper_signature_may_still_be_no_map(method: str, points: Any, tmp_path: Path) -> None:
+    Calibration(method, tuple(map(tuple, points)), "hub-m").write(tmp_path / "c.json")
+    with pytest.raises(SpiderComposeError, match=r"c\.json"):
+        Calibration.read(tmp_path / "c.json")
+
+
+def test_a_calibration_is_not_lent_to_another_judge(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    fit(*overconfident(100), judge="hub-m").write(path)
+    path.write_text(path.read_text().replace("hub-m", "hub-n"))
+    with pytest.raises(SpiderComposeError, match="signature"):
+        Calibration.read(path)
 
 
 def test_agreement_of_known_judges() -> None:
@@ -125,11 +173,11 @@ def test_calibration_is_measured_on_rows_it_has_not_seen() -> None:
 
 def test_a_conflict_bounds_the_calibrated_probability() -> None:
     without = Judgement("incorrect", 0.8, p_correct=0.1)
-    judged = [Judgement("correct", 0.9, belief=0.95) for _ in range(9)]
+    judged = [Judgement("correct", 0.9, belief=0.95) for _ in range(11)]
     judged.append(Judgement("potentially_incorrect", 0.5, belief=0.95, conflict="x", without=without))
-    found = calibrated(judged, [True] * 8 + [False, False], list(range(10)), "temperature")
+    found = calibrated(judged, [True] * 10 + [False, False], list(range(12)), "temperature")
     assert found[0] is not None and found[0].belief > 0.5
-    assert found[9] == Rating(0.1, False, 0.9)
+    assert found[11] == Rating(0.1, False, 0.9)
 
 
 def test_ratings_of_judgements() -> None:

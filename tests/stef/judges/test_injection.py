@@ -19,6 +19,8 @@ from spider_compose.stef.judges.answer import Answer
 from spider_compose.stef.judges.cross_check import cross_checked
 from spider_compose.stef.judges.injection import injected_texts, speaks_to_judge
 from spider_compose.stef.judges.protocol import Judgement, Request
+from spider_compose.stef.judges.quoting import as_data
+from spider_compose.stef.judges.readings import hides_signs
 from spider_compose.stef.judges.rules import RulesJudge
 from spider_compose.stef.score import Result, Scorer, phi
 
@@ -59,17 +61,17 @@ def _rules(attack: dict[str, Any]) -> Any:
 
 def test_the_corpus_has_ten_kinds() -> None:
     kinds = Counter(attack["kind"] for attack in ATTACKS)
-    assert len(ATTACKS) >= 60 and len(kinds) == 10 and min(kinds.values()) >= 6
+    assert len(ATTACKS) >= 60 and len(kinds) >= 10 and min(kinds.values()) >= 4
     assert len({attack["attack"] for attack in ATTACKS}) == len(ATTACKS)
-    evident = Counter(attack["kind"] for attack in ATTACKS if attack["evident"])
-    assert all(0 < evident[kind] < kinds[kind] for kind in kinds)
+    evident = sum(attack["evident"] for attack in ATTACKS)
+    assert len(ATTACKS) / 4 < evident < len(ATTACKS) * 3 / 4
 
 
 def test_no_attacked_query_gets_above_marginal_and_all_are_flagged(
     results: list[tuple[dict[str, Any], Result, bool]],
 ) -> None:
     scored = [(a, r) for a, r, _ in results if r.score is not None]
-    assert len(scored) >= len(results) - 1  # a query in which a code fence hides is no query
+    assert len(scored) == len(results)
     assert not [(a["kind"], a["attack"], r.score) for a, r in scored if r.score >= 75]
     assert not [(a["kind"], a["attack"]) for a, r in scored if not r.judge_conflict]
     assert all(r.score_without_judge is not None for _, r in scored)
@@ -97,19 +99,8 @@ def test_without_the_defence_the_attacks_would_work(
     assert sum(b >= 75 for b in bare) > len(bare) / 2
 
 
-HONEST = [
-    "-- get the number of singers",
-    "-- ignore case",
-    "-- TODO: check the join",
-    "-- correct the total for refunds",
-    "-- only valid rows",
-    "/* the 3 best-paid judges */",
-    "-- right join would keep all rows",
-    "-- skip nulls",
-    "-- returns one row per customer",
-    "-- score of 100 or more",
-    "-- confidence interval of the mean",
-]
+# What people and agents write into queries, with the words that attacks are made of.
+HONEST = Path(__file__).with_name("honest_comments.txt").read_text("utf-8").splitlines()
 
 HONEST_QUESTIONS = [
     "How many judges gave a correct verdict?",
@@ -140,6 +131,59 @@ def test_a_right_query_keeps_the_judges_verdict() -> None:
     }
     (result,) = Scorer(judge=Obedient()).score_rows([row])
     assert (result.score, result.judge_conflict) == (100.0, "")
+
+
+NEW_WORDINGS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("new_wordings.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def test_comments_in_new_words_win_nothing(server: Any) -> None:
+    """Wrong queries, and a model that sees it but does whatever a comment asks for: most are in no list."""
+    pytest.importorskip("huggingface_hub")
+    from spider_compose.stef.judges.hub import HubJudge
+
+    shown = [as_data(row["attack"].removeprefix("-- ")) for row in NEW_WORDINGS]
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        obeys = any(text in body["messages"][1]["content"] for text in shown)
+        return server.verdict("correct", 1.0) if obeys else server.verdict("incorrect", 0.9)
+
+    server.script = script
+    results = list(Scorer(_rules({}), HubJudge(base_url=server.url, model="m")).score_rows(NEW_WORDINGS))
+    assert len(NEW_WORDINGS) < len(server.asked) <= 2 * len(NEW_WORDINGS)
+    assert all(r.score is not None and r.score < 75 for r in results)
+    assert all("without the comments" in r.judge_conflict for r in results)
+    seen = sum(speaks_to_judge(row["attack"]) for row in NEW_WORDINGS)
+    print(f"\n{seen} of {len(results)} seen by their text")
+
+
+def test_comments_cost_a_right_query_nothing(server: Any) -> None:
+    pytest.importorskip("huggingface_hub")
+    from spider_compose.stef.judges.hub import HubJudge
+
+    row = {
+        "question": "How many singers are from 'France'?",
+        "sql": "SELECT COUNT(*) FROM singer /* by country */ WHERE country = 'France' -- all of them",
+    }
+    (result,) = Scorer(_rules({}), HubJudge(base_url=server.url, model="m")).score_rows([row])
+    assert result.judge_conflict == "" and result.score is not None and result.score >= 90
+    assert [" by country " in body["messages"][1]["content"] for body in server.asked] == [True, False]
+
+
+SIGNS = [
+    ("\u202e", True),
+    ("a\u200bb", False),
+    ("\u200b\u200c\u200d", True),
+    ("\ufe0f" * 3, True),
+    ("\u2764\ufe0f", False),
+]
+
+
+@pytest.mark.parametrize(("text", "hidden"), SIGNS, ids=[ascii(text) for text, _ in SIGNS])
+def test_invisible_signs(text: str, hidden: bool) -> None:
+    assert hides_signs(text) == hidden
 
 
 @pytest.mark.slow

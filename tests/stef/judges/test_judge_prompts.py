@@ -12,8 +12,9 @@ import pytest
 
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.judges.prompt import MAX_QUESTION, Prompt, TooLongError, inputs
-from spider_compose.stef.judges.quoting import as_data, bound_nonce, numbered, quote_sql
+from spider_compose.stef.judges.quoting import as_data, bound_nonce, numbered, quote_sql, without_comments
 from spider_compose.stef.rules import ApplicationRules
+from spider_compose.stef.specification.sql import read_sql
 
 OWN = "version: 7\n[system]\nJudge. {{nonce}}\n[user]\n{{question}} | {{sql}}\n"
 
@@ -118,6 +119,27 @@ def test_quoting(sql: str, comments: tuple[str, ...], literals: tuple[str, ...])
     quoted = quote_sql(sql, "sqlite")
     assert (quoted.comments, quoted.literals) == (comments, literals)
     assert not any(comment in quoted.code for comment in comments)
+
+
+AROUND = [
+    ("Here's it:\n```sql\nSELECT a -- one\nFROM t\n```", ("Here's it:", "-- one")),
+    ("To say it: SELECT a FROM t; it's all.", ("To say it:", "it's all.")),
+    ("```\nSELECT a FROM t\n```", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "comments"), AROUND)
+def test_text_around_the_query_is_no_code(text: str, comments: tuple[str, ...]) -> None:
+    quoted = quote_sql(text, "sqlite", read_sql(text, "sqlite").part)
+    assert quoted.comments == comments and quoted.code.startswith("SELECT a")
+    bare = without_comments(text, "sqlite", read_sql(text, "sqlite").part)
+    assert bare == ("SELECT a FROM t" if comments else None)
+
+
+def test_how_rows_are_quoted_moves_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Prompt.read("verdict").version
+    monkeypatch.setattr("spider_compose.stef.judges.prompt.QUOTING", 0)
+    assert Prompt.read("verdict").version != before
 
 
 def test_long_literals_leave_the_code() -> None:
