@@ -25,9 +25,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spider_compose.stef.monitoring.compare import COLUMNS, compare
-from spider_compose.stef.monitoring.drift import COLUMNS as WATCHED_COLUMNS
-from spider_compose.stef.monitoring.drift import WATCHED, Rows, Settings, Watch, advance, charts_of, read_rows
+from spider_compose.stef.monitoring.drift import Settings, Watch, advance, charts_of
 from spider_compose.stef.monitoring.scored import FORMAT, SCHEMA, read_scores
+from spider_compose.stef.monitoring.watched_rows import COLUMNS as WATCHED_COLUMNS
+from spider_compose.stef.monitoring.watched_rows import WATCHED, Rows, read_rows
 
 BINS = ((0, 2), (2, 5), (5, 10), (10, 100))
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from spider_compose.errors import OptionError
 
 if TYPE_CHECKING:
-    from spider_compose.stef.monitoring.compare import Comparison, Gate, RuleChange
+    from spider_compose.stef.monitoring.compare import Comparison, Gate
+    from spider_compose.stef.monitoring.rule_changes import RuleChange
 
 
 def register(commands: Any) -> None:

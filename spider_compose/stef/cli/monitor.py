@@ -22,7 +22,8 @@ from spider_compose.stef.cli.compare import printable
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from spider_compose.stef.monitoring.drift import Alarm, Rows, Settings, Stream, Watch
+    from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch
+    from spider_compose.stef.monitoring.watched_rows import Rows
 
 ADDRESS = "STEF_WEBHOOK"
 TOKEN = "STEF_WEBHOOK_TOKEN"
@@ -162,11 +163,11 @@ def _state_path(source: Path) -> Path:
 
 def _advance(options: argparse.Namespace, watch: Watch, used: Settings, now: datetime) -> list[str]:
     """Read the rows that may be new and give them to the charts; what else there is to say."""
-    from spider_compose.stef.monitoring import drift
+    from spider_compose.stef.monitoring import drift, watched_rows
     from spider_compose.stef.monitoring.scored import of_one_signature, read_scores
 
     since = drift.earliest_needed(watch, used)
-    columns = [*drift.COLUMNS, "signature"]
+    columns = [*watched_rows.COLUMNS, "signature"]
     table = of_one_signature(
         read_scores(options.source, columns, since=since), options.signature, options.mixed
     )
@@ -179,7 +180,7 @@ def _advance(options: argparse.Namespace, watch: Watch, used: Settings, now: dat
         everything = read_scores(options.source, columns)
         table = of_one_signature(everything, options.signature, options.mixed)
     watch.scored_under = signature or watch.scored_under
-    rows = drift.read_rows(table, used.by)
+    rows = watched_rows.read_rows(table, used.by)
     notes += _odd_rows(rows, now)
     drift.advance(watch, rows, now, used)
     return notes
@@ -258,7 +259,8 @@ def _document(
 
 
 def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[Alarm]) -> Iterator[str]:
-    from spider_compose.stef.monitoring.drift import WATCHED, charts_of, limit_of
+    from spider_compose.stef.monitoring.drift import charts_of, limit_of
+    from spider_compose.stef.monitoring.watched_rows import WATCHED
 
     yield f"{len(told)} new, {len(watch.alarms)} in all" if watch.alarms else "no change found"
     for alarm in watch.alarms:

@@ -19,7 +19,7 @@ SHIFT = 0.5
 """The CUSUM's allowance, in standard errors of a window: it is quickest for changes of twice that."""
 
 # A window's score, squared, counts at most so much in the dispersion: one day must not blind the chart.
-_MOST_SQUARED = 9.0
+_MOST_SQUARED = 16.0
 
 # Sums more skewed than this are no gamma: the number of losses is tested in their place.
 _MOST_SKEWED = 1.0
@@ -250,7 +250,7 @@ class Chart:
             side: Excursion = getattr(self, direction)
             # Windows under suspicion must not excuse themselves.
             usual = self.scores[: side.scores] if side.steps else self.scores
-            step = sign * score / math.sqrt(_dispersion(usual)) - SHIFT
+            step = sign * _beside_usual(score, usual) - SHIFT
             if not side.steps:
                 side.scores = len(self.scores)
             side.steps.append(Step(name, self.seen, score))
@@ -274,11 +274,14 @@ class Chart:
             side.scores = max(0, side.scores - gone)
 
 
-def _dispersion(scores: list[float]) -> float:
-    """How much more the windows have varied than questions alone make them, at least 1.
+def _beside_usual(score: float, usual: list[float]) -> float:
+    """A score divided by how much more the windows have varied than questions alone make them vary.
 
-    Days differ by what is asked on them; such differences are no change.
+    Days differ by what is asked on them, and such differences are no change. A spread that few windows tell
+    is itself uncertain: Student's distribution, as a normal score (Wallace 1959).
     """
-    if not scores:
-        return 1.0
-    return max(1.0, sum(min(score**2, _MOST_SQUARED) for score in scores) / len(scores))
+    windows = len(usual)
+    spread = sum(min(each**2, _MOST_SQUARED) for each in usual) / max(windows, 1)
+    if spread <= 1:
+        return score
+    return math.copysign(math.sqrt(windows * math.log1p(score**2 / spread / windows)), score)

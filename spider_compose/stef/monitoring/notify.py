@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from spider_compose.errors import OptionError, SpiderComposeError
-from spider_compose.stef.monitoring.drift import WATCHED, Alarm, Settings, Watch, limit_of
+from spider_compose.stef.monitoring.drift import Alarm, Settings, Watch, limit_of
+from spider_compose.stef.monitoring.watched_rows import WATCHED
 
 # Answers worth another try: too many requests, and whatever is wrong over there.
 _TRY_AGAIN = {408, 425, 429}

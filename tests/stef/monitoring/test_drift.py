@@ -14,8 +14,9 @@ import pytest
 
 from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.stef.monitoring import drift, watch_state
-from spider_compose.stef.monitoring.drift import Alarm, Settings, Watch, advance, read_rows
+from spider_compose.stef.monitoring.drift import Alarm, Settings, Watch, advance
 from spider_compose.stef.monitoring.scored import SCHEMA
+from spider_compose.stef.monitoring.watched_rows import read_rows
 
 FIRST = datetime(2026, 7, 1, tzinfo=timezone.utc)
 Rows = list[dict[str, Any]]
@@ -151,6 +152,17 @@ def test_a_question_that_is_repeated_is_one_witness() -> None:
     assert watched(watch, rows + again, day(21)) == []
     (stream,) = watch.streams.values()
     assert (stream.windows[-1].rows, stream.windows[-1].questions) == (525, 25)
+
+
+def test_a_question_that_failed_once_that_day_has_failed() -> None:
+    """Coverage is of whole questions, so that their number can be tested exactly."""
+    rows = log(days=2, per_day=20)
+    again = [{**row, "key": row["key"] + "again", "score": None} for row in rows[:5]]
+    watch = Watch()
+    watched(watch, rows + again, day(3))
+    (stream,) = watch.streams.values()
+    assert stream.charts["coverage"].seen[:4] == (40, 5, 500, 50_000)
+    assert stream.charts["score"].seen.n == 40
 
 
 def test_days_with_few_questions_wait_for_more() -> None:
