@@ -95,6 +95,57 @@ def test_text2sql_by_its_folder(tmp_path: Path) -> None:
     assert other["validation"]["question"] == ["list items made in galway per name ?"]
 
 
+SHORT = [
+    {
+        "db_id": "shop",
+        "question": f"Which items of {year} are sold?",
+        "query": f"SELECT a FROM b WHERE c = {year}",
+    }
+    for year in range(2001, 2005)
+]
+FEW_CLAUSES = {
+    "no-held-out-part": (("train",), {"test": "the source has no held-out part"}),
+    "short-queries": (
+        ("train", "dev"),
+        {"test": "none of the 4 queries of the held-out part has three clauses and words for them"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "reasons"), FEW_CLAUSES.values(), ids=FEW_CLAUSES)
+def test_a_split_without_rows_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, parts: tuple[str, ...], reasons: dict[str, str]
+) -> None:
+    for part in parts:
+        write(tmp_path / "shop" / f"{part}.json", SHORT)
+    reasons = {"validation": "none of the 4 queries of the training part", **reasons}
+    told = {
+        split: f"config compose: split {split} has no rows and is left out: {why}"
+        for split, why in reasons.items()
+    }
+    with caplog.at_level("WARNING"):
+        made = load(tmp_path / "shop", "compose", tmp_path / "cache")
+    assert list(made) == ["train"] and all(line in caplog.text for line in told.values())
+    assert "Take spider_template or spider_tmcd, which split whole queries" in caplog.text
+    caplog.clear()
+    with caplog.at_level("WARNING"):
+        folder = write_hub_folder(build(read_source(tmp_path / "shop")), tmp_path / "built")
+    assert all(line in caplog.text for line in told.values())
+    assert [path.name for path in (folder / "compose").iterdir()] == ["train.parquet"]
+    card = (folder / "README.md").read_text("utf-8")
+    for split, reason in reasons.items():
+        assert f"Split `{split}` has no rows, so it has no file: {reason}" in card
+    assert list(load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))) == ["train"]
+
+
+def test_a_corpus_with_parts_may_hold_out_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    short = [{**TEXT2SQL[0], "sql": ["SELECT NAME FROM ITEM ;"], "variables": []}]
+    path = write(tmp_path / "items.json", short)
+    made = load(path, "compose", tmp_path / "cache")
+    assert list(made) == ["train"]
+    assert "Hold out others of its own parts (`held_out`), or take spider_template" in caplog.text
+
+
 def test_folder_and_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "corpus" / "items.json", TEXT2SQL)
     known = KnownCorpus("items", "Items", 3, content_checksum(TEXT2SQL), "CC BY 4.0")
