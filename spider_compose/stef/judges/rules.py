@@ -189,8 +189,9 @@ class RulesJudge:
 
     @property
     def signature(self) -> str:
-        """Name and weights."""
-        return f"rules-{self.weights.digest}"
+        """Name, weights, and rules that are off."""
+        off = f"-without-{'+'.join(sorted(self.disabled))}" if self.disabled else ""
+        return f"rules-{self.weights.digest}{off}"
 
     def judge(self, requests: Sequence[Request]) -> list[Judgement]:
         """One judgement per request."""

@@ -184,3 +184,46 @@ def test_progress_tells_rows_and_cost_now_and_then(
         progress(budget)
     (line,) = capsys.readouterr().err.splitlines()
     assert "1 answered" in line and "1 requests" in line and "cost 2.00" in line
+
+
+# What moves a verdict or its probability, by judge: each is seen in the signature.
+LOCAL = {"judge": "transformers", "model": "org/m"}
+CASCADE = {"judge": "cascade", "then": HUB}
+MOVES = [
+    (HUB, [{"model": "n"}, {"temperature": 0.1}, {"temperature": None}, {"seed": 1}, {"max_tokens": 9},
+           {"structured": False}, {"answer": "label"}, {"extra": {"a": {"b": 1}}}, {"extra": {"a": {"b": 2}}},
+           {"provider": "x"}, {"prompt": "OWN"}, {"calibration": "MAP"}]),
+    (LOCAL, [{"model": "org/n"}, {"revision": "1"}, {"gguf_file": "f"}, {"dtype": "float32"},
+             {"prompt": "OWN"}]),
+    (CASCADE, [{"threshold": 0.8}, {"most": 5}, {"then": {**HUB, "model": "n"}}]),
+    ({"judge": "vote", "of": HUB}, [{"samples": 4}, {"temperature": 0.5}, {"of": {**HUB, "seed": 1}}]),
+]  # fmt: skip
+STAYS = [
+    (HUB, [{"concurrency": 3}, {"timeout": 9.0}, {"retries": 1}, {"reasks": 1}, {"backoff": {"first": 2.0}},
+           {"temperature": 0}, {"key_variable": "MY_KEY"}, {"base_url": "http://localhost:2/v1"}]),
+    (LOCAL, [{"batch_size": 1}, {"max_length": 99}, {"device": "cuda:0"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "changes", "moves"),
+    [(d, c, True) for d, c in MOVES] + [(d, c, False) for d, c in STAYS],
+    ids=[f"{d['judge']} moves" for d, _ in MOVES] + [f"{d['judge']} stays" for d, _ in STAYS],
+)
+def test_signature(document: Any, changes: list[Any], moves: bool, tmp_path: Path) -> None:
+    from spider_compose.stef.judges.calibration import Calibration
+
+    (tmp_path / "p.txt").write_text("[system]\nJudge.\n[user]\n{{nonce}} {{question}} {{sql}}")
+    Calibration("temperature", ((1.0, 0.0),), made(HUB).identity).write(tmp_path / "c.json")
+    files = {"OWN": str(tmp_path / "p.txt"), "MAP": str(tmp_path / "c.json")}
+    changed = [{k: files.get(v, v) if isinstance(v, str) else v for k, v in c.items()} for c in changes]
+    signatures = [made({**document, **change}).signature for change in ({}, *changed)]
+    assert len(set(signatures)) == (len(signatures) if moves else 1)
+
+
+def test_the_rules_a_model_is_held_against_are_in_its_signature() -> None:
+    judges = [
+        make_judge(HUB, Shared(RulesJudge(disabled=off), Budget()))
+        for off in (frozenset(), frozenset({"limit_missing"}))
+    ]
+    assert judges[0].signature != judges[1].signature
