@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from spider_compose.alignment.joins import comma_joins, join_conditions, listed_tables
 from spider_compose.alignment.records import Word
 from spider_compose.sql.clauses import SET_OPERATIONS, Clause, sql_dialect
 from spider_compose.sql.schema import Schema, readable_name
@@ -205,17 +206,6 @@ _GENERAL = {name: frozenset(words.split()) for name, words in GENERAL_WORDS.item
 
 _OPERATORS = {"GT": ">", "LT": "<", "GTE": ">=", "LTE": "<=", "NEQ": "!="}
 _KEYWORDS = {"DISTINCT", "NOT", "LIKE", "BETWEEN", "OR", "AND", "DESC", "ASC", "LIMIT"}
-_AFTER_FROM = {
-    "WHERE",
-    "GROUP_BY",
-    "HAVING",
-    "ORDER_BY",
-    "LIMIT",
-    "INTERSECT",
-    "UNION",
-    "EXCEPT",
-    "SEMICOLON",
-}
 _VALUE_BEFORE = {"EQ", "NEQ", "GT", "LT", "GTE", "LTE", "LIKE", "IN", "L_PAREN", "COMMA", "BETWEEN", "AND"}
 
 
@@ -232,13 +222,13 @@ def clause_words(
     engine = sql_dialect(dialect)
     tokens = [engine.tokenize(clause.sql) for clause in clauses]
     aliases = {alias: table for own in tokens for alias, table in _aliases(own)}
-    listed = _listed_tables(token for own in tokens for token in own)
+    listed = listed_tables(token for own in tokens for token in own)
     names = _SchemaNames.of(schema)
     found: list[ClauseWords] = []
     for clause, own in zip(clauses, tokens, strict=True):
         words: dict[str, set[str]] = {kind: set() for kind in KINDS}
-        by_comma = _comma_joins(own, listed)
-        conditions = [on or comma for on, comma in zip(_join_conditions(own), by_comma, strict=True)]
+        by_comma = comma_joins(own, listed)
+        conditions = [on or comma for on, comma in zip(join_conditions(own), by_comma, strict=True)]
         qualifiers = _qualifiers(own, conditions, aliases)
         for position, token in enumerate(own):
             before = own[position - 1].token_type.name if position else ""
@@ -304,50 +294,6 @@ def _aliases(tokens: Sequence[Any]) -> Iterable[tuple[str, str]]:
     for table, before, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if before.token_type.name == "ALIAS":
             yield token.text.lower(), table.text.lower()
-
-
-def _join_conditions(tokens: Sequence[Any]) -> list[bool]:
-    """Whether each token stands in the condition of a join."""
-    inside, found = False, []
-    for token in tokens:
-        kind = token.token_type.name
-        inside = kind == "ON" or (inside and kind not in ("JOIN", "SELECT", "WHERE", "R_PAREN"))
-        found.append(inside)
-    return found
-
-
-def _listed_tables(tokens: Iterable[Any]) -> dict[str, tuple[int, int]]:
-    """Tables and aliases of every FROM, each with the number of the FROM and its place between the commas."""
-    found: dict[str, tuple[int, int]] = {}
-    open_ = [(0, 0)]  # by depth of brackets; (0, 0) outside of a FROM
-    lists = 0
-    for token in tokens:
-        kind = token.token_type.name
-        if kind == "FROM":
-            lists += 1
-            open_[-1] = (lists, 0)
-        elif kind in _AFTER_FROM:
-            open_[-1] = (0, 0)
-        elif kind == "L_PAREN":
-            open_.append((0, 0))
-        elif kind == "R_PAREN" and len(open_) > 1:
-            open_.pop()
-        elif open_[-1][0]:
-            number, place = open_[-1]
-            open_[-1] = (number, place + (kind == "COMMA"))
-            found[token.text.lower()] = open_[-1]
-    return found
-
-
-def _comma_joins(tokens: Sequence[Any], listed: Mapping[str, tuple[int, int]]) -> list[bool]:
-    """Whether each token stands in `a.id = b.id`, which joins two tables that a FROM lists between commas."""
-    found = [False] * len(tokens)
-    for at in range(len(tokens) - 6):
-        if [token.token_type.name for token in tokens[at + 1 : at + 7 : 2]] == ["DOT", "EQ", "DOT"]:
-            own, other = (listed.get(tokens[side].text.lower(), (0, 0)) for side in (at, at + 4))
-            if own[0] == other[0] and own[1] != other[1]:
-                found[at : at + 7] = [True] * 7
-    return found
 
 
 def _qualifiers(
