@@ -122,7 +122,7 @@ def _in_workers(batches: Iterable[Batch], scorer: Scorer, workers: int) -> Itera
     waiting: list[Future[pa.Table]] = []
     try:
         for batch in batches:
-            waiting.append(pool.submit(_score_batch, batch))
+            waiting.append(_submit(pool, batch))
             if len(waiting) > workers * _AHEAD:
                 yield waiting.pop(0).result()
         while waiting:
@@ -134,6 +134,13 @@ def _in_workers(batches: Iterable[Batch], scorer: Scorer, workers: int) -> Itera
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, batch: Batch) -> Future[pa.Table]:
+    try:
+        return pool.submit(_score_batch, batch)
+    except OSError as error:  # no memory for another process, or one died while the next was started
+        raise BrokenProcessPool(str(error)) from error
 
 
 _scorer: Scorer | None = None

