@@ -1,4 +1,4 @@
-"""The command line: `spider-compose build|split|inspect|stats|experiment|evaluate|rate|push`.
+"""The command line: `spider-compose build|split|inspect|stats|experiment|evaluate|rate|push|leaderboard`.
 
 One file per command, each with `add_parser` (cheap: `--help` imports nothing of the pipeline) and `run`.
 
@@ -15,11 +15,11 @@ import sys
 from collections.abc import Sequence
 
 from spider_compose import __version__
-from spider_compose.cli import build, evaluate, experiment, inspect, push, rate, split, stats
+from spider_compose.cli import build, evaluate, experiment, inspect, leaderboard, push, rate, split, stats
 from spider_compose.cli.plain_text import visible
 from spider_compose.errors import SpiderComposeError
 
-COMMANDS = (build, split, inspect, stats, experiment, evaluate, rate, push)
+COMMANDS = (build, split, inspect, stats, experiment, evaluate, rate, push, leaderboard)
 
 BAD_INPUT, INTERRUPTED, NO_READER = 2, 130, 141
 

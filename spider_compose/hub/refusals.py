@@ -20,9 +20,11 @@ class Told:
         user: who is logged in; empty as long as that is not known.
     """
 
-    def __init__(self, endpoint: str, repo_id: str) -> None:
+    def __init__(self, endpoint: str, repo_id: str, *, reading: bool = False) -> None:
+        """Tell of a repository; `reading` where nothing is sent."""
         self._endpoint = endpoint
         self._repo_id = repo_id
+        self._later = "try again later" if reading else f"push again later; {_AGAIN}"
         self.user = ""
 
     @contextmanager
@@ -41,7 +43,7 @@ class Told:
         except HubError:
             raise
         except OfflineModeIsEnabled as error:
-            raise HubError(f"{doing} failed: HF_HUB_OFFLINE is set; unset it to publish.") from error
+            raise HubError(f"{doing} failed: HF_HUB_OFFLINE is set; unset it.") from error
         except (OSError, ValueError, RuntimeError, network) as error:
             cause = _cause(error, (HfHubHTTPError, network))
             if isinstance(cause, HfHubHTTPError):
@@ -49,8 +51,7 @@ class Told:
             if isinstance(cause, network):
                 reason = _first_line(cause) or type(cause).__name__
                 raise HubError(
-                    f"{doing} failed: {self._endpoint} cannot be reached ({reason}). Push again later; "
-                    f"{_AGAIN}."
+                    f"{doing} failed: {self._endpoint} cannot be reached ({reason}); {self._later}."
                 ) from error
             raise HubError(f"{doing} failed: {_first_line(error)}") from error
 
@@ -75,11 +76,16 @@ class Told:
         if status == 429:
             wait = response.headers.get("retry-after")
             return (
-                f"the Hub has had too many requests from you (429): push again "
-                f"{f'in {wait} seconds' if wait and wait.isdigit() else 'later'}; {_AGAIN}."
+                "the Hub has had too many requests from you (429): "
+                + (
+                    self._later.replace("later", f"in {wait} seconds")
+                    if wait and wait.isdigit()
+                    else self._later
+                )
+                + "."
             )
         if status >= 500:
-            return f"the Hub has an error of its own ({status}): push again later; {_AGAIN}."
+            return f"the Hub has an error of its own ({status}): {self._later}."
         said = getattr(error, "server_message", None) or _first_line(error)
         return f"the Hub refuses ({status}): {' '.join(str(said).split())}"
 
