@@ -36,6 +36,14 @@ def register(commands: Any) -> None:
     )
     chosen.add_argument("--mixed", action="store_true", help="take scores of several signatures together")
     command.add_argument("--worst", type=int, default=250, help="how many queries to show (default: 250)")
+    command.add_argument(
+        "--track",
+        choices=("mlflow", "trackio"),
+        help="log the figures by agent and day to this tracker as well",
+    )
+    command.add_argument(
+        "--project", default="stef", help="project or experiment of `--track` (default: stef)"
+    )
     command.set_defaults(run=run)
 
 
@@ -43,9 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the report."""
     from spider_compose.stef.cli.score import output
 
-    import_module(
-        "spider_compose.stef.monitoring.scored"
-    )  # first: it names a missing extra
+    import_module("spider_compose.stef.monitoring.scored")  # first: it names a missing extra
     from spider_compose.stef.monitoring.report import build_report
 
     report = build_report(
@@ -67,6 +73,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json or not options.html:
         with output(options.json) as out:
             print(json.dumps(report.as_dict(), indent=1, ensure_ascii=options.json is None), file=out)
+    if options.track:
+        from spider_compose.stef.monitoring.tracking import track
+
+        track(report, options.track, options.project)
     print(paper_table(report.agents), file=sys.stderr)
     for text in report.signatures:
         print(text, file=sys.stderr)
