@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from spider_compose.page.markup import Markup, element, escape
 from spider_compose.cli.page import render_page
 from spider_compose.cli.selection import Row, Selection
+from spider_compose.page.markup import Markup, element, escape
 from spider_compose.sql.clauses import CLAUSE_TYPES
 
 Select = Callable[..., Selection]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from spider_compose.stef.judges.protocol import Request
 from spider_compose.stef.judges.quoting import without_comments
-from spider_compose.stef.specification.items import Span
+from spider_compose.stef.specification.sql import NOWHERE
 
 
 def bare_request(request: Request) -> Request | None:
@@ -19,4 +19,4 @@ def bare_request(request: Request) -> Request | None:
     query = without_comments(request.sql, sql.dialect, sql.part)
     if query is None:
         return None
-    return replace(request, sql=query, pair=replace(request.pair, sql=replace(sql, part=Span(0, 0))))
+    return replace(request, sql=query, pair=replace(request.pair, sql=replace(sql, part=NOWHERE)))

@@ -86,6 +86,9 @@ class UnscoredError(ValueError):
         self.final = final or reason not in ("no_dialect_parses", "not_a_query")
 
 
+NOWHERE = Span(0, 0)
+
+
 @dataclass(frozen=True)
 class SqlSpecification(Specification):
     """A query's specification, with what only a query has.
@@ -122,7 +125,7 @@ class SqlSpecification(Specification):
     constants: tuple[tuple[str, Span], ...] = ()
     offset: Span | None = None
     needed_queries: int = 0
-    part: Span = Span(0, 0)
+    part: Span = NOWHERE
 
 
 def read_sql(sql: str | None, dialect: str = "auto") -> SqlSpecification:
