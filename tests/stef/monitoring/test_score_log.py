@@ -292,6 +292,7 @@ def real_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("log") / "log.jsonl", rows(280))
 
 
+@pytest.mark.slow
 def test_the_command(real_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One process and two give the same, and so does a second run."""
     command = ["score", str(real_log), "--dialect", "sqlite", "--no-progress"]
