@@ -25,7 +25,8 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
     "training": {*CHAIN, "tokenization", "models", "evaluation", "inference"},
     "stef": {"errors", "language", "sql", "page"},
     "page": set(),
-    "hub": {"errors", "evaluation", "experiments", "stef"},  # prompt, cards and reports, the metric's module
+    # prompt, cards and reports, the metric and its demonstration, markup of the Spaces
+    "hub": {"errors", "evaluation", "experiments", "stef", "page"},
     "__main__": {"cli"},
     "cli": {
         *CHAIN,
@@ -64,6 +65,7 @@ CONFINED: dict[str, set[str]] = {
         "metrics",  # features
     },
     "evaluate": {"metrics"},
+    "gradio": {f"{PACKAGE}.hub.spaces"},
     "ray": {f"{PACKAGE}.stef.ray", "benchmarks.monitoring"},
 }
 

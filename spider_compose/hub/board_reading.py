@@ -25,7 +25,7 @@ MAX_BYTES = 50_000_000
 HUB_SECONDS = 600
 """How long what the Hub has said is not asked again."""
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_REPOSITORY = re.compile(r"(?=.{1,96}$)\w(?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
 
 Read = tuple[list[Entry], list[HubResult], list[LeftOut]]
 
@@ -79,13 +79,15 @@ def read_benchmark(dataset_id: str, endpoint: str | None = None) -> Read:
         try:
             with Told(api.endpoint, model_id, reading=True)("reading its results"):
                 scores = _scores(api, model_id, dataset_id)
-            entry = _report_of(api, model_id, scores)
+                found = _report_of(api, model_id, scores)
         except HubError as error:
             left_out.append(LeftOut(model_id, str(error)))
             continue
-        if entry is not None:
-            entries.append(entry)
-            del scores[entry.report.identity.experiment]
+        if isinstance(found, Entry):
+            entries.append(found)
+            del scores[found.report.identity.experiment]
+        elif found is not None:
+            left_out.append(found)
         results += [HubResult(model_id, task, value) for task, value in scores.items()]
     return entries, results, left_out
 
@@ -115,21 +117,22 @@ def _scores(api: Any, model_id: str, dataset_id: str) -> dict[str, float]:
     return found
 
 
-def _report_of(api: Any, model_id: str, scores: dict[str, float]) -> Entry | None:
-    """The report in a model's repository, if it says what `.eval_results` says."""
-    from huggingface_hub.errors import EntryNotFoundError
+def _report_of(api: Any, model_id: str, scores: dict[str, float]) -> Entry | LeftOut | None:
+    """The report in a model's repository, if it says what `.eval_results` says; None where there is none."""
+    from huggingface_hub.errors import RemoteEntryNotFoundError
 
     try:
-        path = api.hf_hub_download(model_id, "report.json")
-    except (EntryNotFoundError, OSError):
+        report = _read(Path(api.hf_hub_download(model_id, "report.json")))
+    except RemoteEntryNotFoundError:
         return None
-    try:
-        report = _read(Path(path))
     except ReportError:
-        return None
-    score = report.score("bleu")
-    if score is None or round(score, 2) != scores.get(report.identity.experiment):
-        return None
+        return LeftOut(f"{model_id}, report.json", "it cannot be read; the score of .eval_results is shown")
+    score, experiment = report.score("bleu"), report.identity.experiment
+    if score is None or round(score, 2) != scores.get(experiment):
+        told = (
+            f"it says {score} for {experiment}, .eval_results {scores.get(experiment)}; the latter is shown"
+        )
+        return LeftOut(f"{model_id}, report.json", told)
     # The paper's models of one owner are one entrant, whatever their repositories are called: each
     # repository has one experiment.
     own = report.identity.model in MODELS

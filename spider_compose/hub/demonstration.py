@@ -110,7 +110,7 @@ def _score(result: Result) -> Markup:
     p_correct = "" if result.p_correct is None else f"{result.p_correct:.2f}"
     facts = (
         ("Filters", FILTER_STATES.get(result.filter_status or "", result.filter_status or "")),
-        ("Verdict", result.verdict or ""),
+        ("Verdict", (result.verdict or "").replace("_", " ")),
         ("Confidence", "" if result.confidence is None else f"{result.confidence:.2f}"),
         ("Probability that it is right", p_correct),
         ("Read as", result.dialect or ""),
@@ -193,14 +193,17 @@ def marked(text: str, matched: Sequence[Span], lost: Sequence[Span | None]) -> M
         here = numbers[start], good[start]
         if place < len(text) and (numbers[place], good[place]) == here:
             continue
-        pieces.append(_piece(text[start:place], *here))
+        # The number stands where the words of its reason end.
+        ended = [number for number in numbers[start] if place == len(text) or number not in numbers[place]]
+        pieces.append(_piece(text[start:place], *here, ended))
         start = place
     return join(*pieces)
 
 
-def _piece(text: str, reasons: tuple[int, ...], matched: bool) -> Markup:
+def _piece(text: str, reasons: tuple[int, ...], matched: bool, ended: Sequence[int]) -> Markup:
     if reasons:
-        return element("mark", text, element("sup", ", ".join(map(str, reasons))), class_="lost")
+        number = element("sup", ", ".join(map(str, ended))) if ended else Markup()
+        return element("mark", text, number, class_="lost")
     return element("mark", text, class_="ok") if matched else join(text)
 
 

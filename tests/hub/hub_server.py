@@ -131,8 +131,26 @@ class HubServer:
                 "author": found.repo_id.partition("/")[0], "downloads": 0, "likes": 0, "gated": False,
                 "disabled": False, "sdk": found.sdk, "lastModified": "2026-01-01T00:00:00.000Z",
                 "siblings": [{"rfilename": path} for path in commit.files],
+                "evalResults": [
+                    {"data": {"dataset": {"id": benchmark, "task_id": task}, "value": value}}
+                    for benchmark, models in self.store.results.items()
+                    for task, value in models.get(found.repo_id, {}).items()
+                ],
             }
         )  # fmt: skip
+
+    def leaderboard(
+        self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None
+    ) -> Answer:
+        lines = [
+            {
+                "rank": 1, "modelId": model, "value": value, "filename": ".eval_results/a.yaml",
+                "verified": False, "author": {"type": "user", "name": model.partition("/")[0]},
+            }
+            for model, scores in self.store.results[unquote(match["repo"])].items()
+            for value in scores.values()
+        ]  # fmt: skip
+        return as_json(lines)
 
     def tree(self, match: re.Match[str], query: dict[str, str], body: bytes, token: str | None) -> Answer:
         commit = self._find(match, token).at(unquote(match["revision"]))
@@ -313,6 +331,7 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("POST", rf"{_API}/commit/(?P<revision>[^/]+)", HubServer.commit),
     ("POST", rf"{_API}/tag/(?P<revision>[^/]+)", HubServer.tag),
     ("GET", rf"{_API}/refs", HubServer.refs),
+    ("GET", rf"{_API}/leaderboard", HubServer.leaderboard),
     ("GET", rf"{_API}/discussions", HubServer.discussions),
     ("GET", rf"{_API}(?:/revision/(?P<revision>[^/]+))?", HubServer.repository),
     ("POST", rf"{_PLAIN}\.git/info/lfs/objects/batch", HubServer.lfs_batch),

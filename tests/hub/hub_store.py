@@ -98,12 +98,19 @@ class Repository:
 class Store:
     """All of it.
 
-    `users` has, by token, the name and the owners that the token may write for.
+    `users` has, by token, the name and the owners that the token may write for; `results` what models say
+    in `.eval_results`: benchmark, model, task, value.
     """
 
     users: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     repositories: dict[tuple[str, str], Repository] = field(default_factory=dict)
     large: dict[str, bytes] = field(default_factory=dict)
+    results: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    def add(self, repo_type: str, repo_id: str, files: dict[str, str]) -> None:
+        """A repository that is there, with files of text."""
+        made = self.repositories[repo_type, repo_id] = Repository(repo_type, repo_id)
+        made.commit("refs/heads/main", "files", {path: Blob(text.encode()) for path, text in files.items()})
 
     def user(self, token: str | None) -> str:
         if token is None:

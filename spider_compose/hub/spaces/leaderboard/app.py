@@ -102,14 +102,14 @@ def build(source: BoardSource, repository: str | None = None) -> gr.Blocks:
             with gr.Tab(f"Left out ({len(board.left_out):,})") as tab:
                 left_out = _html(render_left_out(board.left_out))
         filters = [metric, configs, kinds, sizes, order]
-        for one in filters:
-            one.input(
-                show,
-                filters,
-                [table, order],
-                api_name="standings" if one is order else None,
-                show_progress="hidden",
-            )
+        gr.on(
+            [one.input for one in filters],
+            show,
+            filters,
+            [table, order],
+            api_name="standings",
+            show_progress="hidden",
+        )
         app.load(
             open_page,
             None,

@@ -10,7 +10,6 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when Gradio i
 import gradio as gr
 
 from spider_compose.hub.demonstration import DIALECTS, EXAMPLES, explain, style
-from spider_compose.language import load_model
 
 HEAD = """<div class="stef-head"><h1>STEF: score a query without its database</h1>
 <p>A text-to-SQL agent wrote a query for a question. STEF reads both into the same terms, aligns them, and
@@ -51,7 +50,7 @@ def build() -> gr.Blocks:
                     dialect = gr.Dropdown(list(DIALECTS), value=start[3], label="Dialect")
                     button = gr.Button("Explain", variant="primary")
             with gr.Column():
-                first, details = show(*start)
+                first, details = show(*start)  # reads the language model, before the first question
                 explanation = gr.HTML(first, apply_default_css=False, js_on_load=None)
                 with gr.Accordion("As JSON", open=False):
                     values = gr.JSON(details, show_label=False)
@@ -70,5 +69,4 @@ def build() -> gr.Blocks:
 
 
 if __name__ == "__main__":
-    load_model()  # not with the first question
     build().queue(max_size=32).launch(**LOOK)
