@@ -8,9 +8,13 @@ import threading
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spider_compose.cli.plain_text import visible
 from spider_compose.errors import MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    from spider_compose.hub.board_reading import BoardSource
 
 REPORTS = "trainers/reports"
 HOST = "127.0.0.1"
@@ -65,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _serve(source: object, port: int | None, *, open_browser: bool) -> None:
+def _serve(source: BoardSource, port: int | None, *, open_browser: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Gradio's own libraries
         from spider_compose.hub.spaces.leaderboard.app import LOOK, build
-    app = build(source)  # type: ignore[arg-type]
+    app = build(source)
     try:
         _, url, _ = app.launch(
             server_name=HOST, server_port=port, inbrowser=open_browser, prevent_thread_lock=True, quiet=True,
