@@ -53,9 +53,11 @@ else
 	@echo "The model was left out: torch needs Python 3.11 or newer (make demo PYTHON=python3.11)."
 endif
 
-# A file of tests stays in one process: its fixtures are made once. Two processes, so one thread each.
+# A file of tests stays in one process: its fixtures are made once. Two processes, so one thread each. Ray gets
+# one of its own: a minute after losing its cluster it ends the process it was started in.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not ray"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ray tests/stef/monitoring/test_ray.py
 
 test-models: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/tokenization tests/models tests/training

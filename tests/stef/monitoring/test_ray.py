@@ -26,7 +26,7 @@ from spider_compose.stef.ray import Cluster, connect, score_dataset
 from spider_compose.stef.ray import score_log as score_log_on_ray
 from spider_compose.stef.score import Scorer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 # Half of a machine with one CPU: two actors and a reader fit everywhere.
 TWO = Cluster(actors=2, actor_cpus=0.4, reader_cpus=0.1)
