@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("transformers", reason="the extra `models` is not installed")
 pytest.importorskip("sacrebleu", reason="the extra `models` is not installed")
 
@@ -113,7 +113,9 @@ def test_resumed_equals_undisturbed(
         "--output",
         str(folder),
     ]
-    threads = str(torch.get_num_threads())  # those of the undisturbed run: they move sums, and the signature
+    from torch import get_num_threads
+
+    threads = str(get_num_threads())  # those of the undisturbed run: they move sums, and the signature
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": threads}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
