@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -30,10 +31,17 @@ def in_order(
     prepare()
     _work = work
     try:
-        with multiprocessing.get_context("fork").Pool(min(workers, len(tasks))) as pool:
+        with multiprocessing.get_context("fork").Pool(min(workers, len(tasks)), _ends_when_told) as pool:
             yield from pool.imap(_do, tasks)
+            pool.close()  # they end by themselves; `terminate` would kill them where they stand
+            pool.join()
     finally:
         _work = None
+
+
+def _ends_when_told() -> None:
+    """SIGTERM ends the process, whatever the program it was forked from does on it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _do(task: int) -> Any:
