@@ -85,12 +85,12 @@ class Side:
     since: str | None
     until: str | None
 
-    def read(self, columns: tuple[str, ...], signature: str | None, mixed: bool) -> Any:
-        """Those columns of its rows, always in one order."""
+    def read(self, found: Any, columns: tuple[str, ...], signature: str | None, mixed: bool) -> Any:
+        """Those columns of its rows, always in one order; `found` is its source, as it was once found."""
         from spider_compose.stef.monitoring.scored import of_one_signature, read_scores
 
         table = read_scores(
-            self.source, [*columns, "signature"], self.agents, self.databases, self.since, self.until
+            found, [*columns, "signature"], self.agents, self.databases, self.since, self.until
         )
         return of_one_signature(table, signature, mixed)
 
@@ -125,11 +125,14 @@ def sides(options: argparse.Namespace) -> tuple[Side, Side]:
 def run(options: argparse.Namespace) -> int:
     """Compare, and decide."""
     from spider_compose.stef.monitoring.compare import COLUMNS, REASON_COLUMNS, compare, gate
+    from spider_compose.stef.monitoring.scored import snapshot
 
     given = sides(options)
-    a, b = (side.read(COLUMNS, options.signature, options.mixed) for side in given)
+    found_at = [(side, snapshot(side.source)) for side in given]
+    chosen = options.signature, options.mixed
+    a, b = (side.read(found, COLUMNS, *chosen) for side, found in found_at)
     signatures = _signatures(a, b, options.mixed)
-    of_a, of_b = (side.read(REASON_COLUMNS, options.signature, options.mixed)["reasons"] for side in given)
+    of_a, of_b = (side.read(found, REASON_COLUMNS, *chosen)["reasons"] for side, found in found_at)
     found = compare(a, b, options.design, options.samples, options.seed, (of_a, of_b), options.examples)
     decided = None
     if options.fail_if_worse_than is not None:

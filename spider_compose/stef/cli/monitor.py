@@ -117,7 +117,7 @@ def settings(options: argparse.Namespace) -> Settings:
 
 def run(options: argparse.Namespace) -> int:
     """Close windows, keep the state, tell what changed."""
-    from spider_compose.stef.monitoring import watch_state
+    from spider_compose.stef.monitoring import drift, watch_state
     from spider_compose.stef.monitoring.notify import prometheus_text, shown_address
 
     used, now = settings(options), _now(options.now)
@@ -129,17 +129,20 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.state) if options.state else _state_path(Path(options.source))
     with watch_state.locked(path):
         watch = watch_state.load(path, used)
+        drift.check_clock(watch, now, used)
         notes = _advance(options, watch, used, now)
         watch_state.save(path, watch, used)  # a change that is found is kept before anyone is told
         told = [alarm for alarm in watch.alarms if not alarm.told]
         _print(options, watch, used, told, notes)
-        if options.prometheus:
-            watch_state.write_whole(Path(options.prometheus), prometheus_text(watch, used, now))
-        if address and told:
-            _deliver(options, address, told)
-        for alarm in told:
-            alarm.told = True
-        watch_state.save(path, watch, used)
+        try:
+            if address and told:
+                _deliver(options, address, told)
+            for alarm in told:
+                alarm.told = True
+            watch_state.save(path, watch, used)
+        finally:  # neither way of telling waits for the other to work
+            if options.prometheus:
+                watch_state.write_whole(Path(options.prometheus), prometheus_text(watch, used, now))
     return int(options.fail_on_alarm and any(alarm.direction == "worse" for alarm in told))
 
 
@@ -163,7 +166,7 @@ def _state_path(source: Path) -> Path:
 
 def _advance(options: argparse.Namespace, watch: Watch, used: Settings, now: datetime) -> list[str]:
     """Read the rows that may be new and give them to the charts; what else there is to say."""
-    from spider_compose.stef.monitoring import drift, watched_rows
+    from spider_compose.stef.monitoring import drift, watch_state, watched_rows
     from spider_compose.stef.monitoring.scored import of_one_signature, read_scores
 
     since = drift.earliest_needed(watch, used)
@@ -173,12 +176,16 @@ def _advance(options: argparse.Namespace, watch: Watch, used: Settings, now: dat
     )
     signature = "; ".join(sorted(filter(None, table["signature"].unique().to_pylist())))
     notes = []
-    if watch.scored_under and signature and signature != watch.scored_under:
+    changed = watch.scored_under and signature and signature != watch.scored_under
+    if changed and not options.mixed:
         notes.append("the scores have another signature than before: every chart starts anew")
         closed = [stream.closed for stream in watch.streams.values() if stream.closed is not None]
         watch.quiet_until, watch.streams = max(closed, default=0), {}
         everything = read_scores(options.source, columns)
         table = of_one_signature(everything, options.signature, options.mixed)
+    elif options.state:  # one in the folder goes where the folder goes
+        watch_state.check_source(watch, Path(options.state), Path(options.source))
+    watch.source = str(Path(options.source).resolve())
     watch.scored_under = signature or watch.scored_under
     rows = watched_rows.read_rows(table, used.by)
     notes += _odd_rows(rows, now)

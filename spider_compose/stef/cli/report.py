@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from spider_compose.stef.cli.compare import printable
+
 
 def register(commands: Any) -> None:
     """Add the command."""
@@ -79,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         track(report, options.track, options.project)
     print(paper_table(report.agents), file=sys.stderr)
     for text in report.signatures:
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
     return 0
 
 
@@ -92,7 +94,7 @@ def paper_table(agents: Any) -> str:
     heads = ("agent", "queries", "mean", "P50", "P90", "coverage %", "mean, unscored as 0", "enrichment")
     lines = [
         (
-            one["agent"] or "(no agent)",
+            printable(one["agent"], 80) or "(no agent)",
             f"{one['rows']:,}",
             *(told(one[name]) for name in ("mean", "p50", "p90")),
             told(one["coverage"], 100.0),

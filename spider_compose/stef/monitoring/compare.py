@@ -141,7 +141,7 @@ def gate(comparison: Comparison, measure: str, worse_than: float, rule: str = "s
             f"{found.questions[0]} and B {found.questions[1]}"
         )
     worse, sure = found.difference < -worse_than, found.p_value <= 1 - LEVEL
-    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low > -worse_than}[
+    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low >= -worse_than}[
         rule
     ]
     said = f"{found.difference:+.2f} points, limit {-worse_than:+.2f}"

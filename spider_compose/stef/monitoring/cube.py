@@ -111,7 +111,7 @@ class Cube:
         outcomes = _count_outcomes(table, rows, cells)
         _add_sums(table, rows, cells)
         folded = {
-            name: pc.count_distinct(table[column]).as_py() - len(names) + 1
+            name: len(table[column].unique()) - len(names) + 1
             for name, column, names in (("agents", "agent", agents), ("databases", "database", databases))
             if names and names[-1] == OTHERS
         }

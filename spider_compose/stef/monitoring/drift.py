@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spider_compose.errors import OptionError, choose
+from spider_compose.errors import OptionError, SpiderComposeError, choose
 from spider_compose.stef.monitoring.control_chart import Change, Chart, Moments, limit_for
 from spider_compose.stef.monitoring.measures import Codes
 from spider_compose.stef.monitoring.watched_rows import GROUPINGS, WATCHED, Rows
@@ -156,12 +156,14 @@ class Watch:
         alarms: all, oldest first.
         scored_under: signature of the scores.
         quiet_until: microseconds; changes found before are history, known from an earlier state.
+        source: the folder or file of the scores.
     """
 
     streams: dict[tuple[str, ...], Stream] = field(default_factory=dict)
     alarms: list[Alarm] = field(default_factory=list)
     scored_under: str = ""
     quiet_until: int = 0
+    source: str = ""
 
 
 def advance(watch: Watch, rows: Rows, now: datetime, settings: Settings) -> list[Alarm]:
@@ -196,6 +198,20 @@ def advance(watch: Watch, rows: Rows, now: datetime, settings: Settings) -> list
         found += list(_test(watch, key, start, measured, limit, settings))
     watch.alarms += found
     return [alarm for alarm in found if not alarm.told]
+
+
+def check_clock(watch: Watch, now: datetime, settings: Settings) -> None:
+    """Refuse a time long before windows that are closed: nothing would be watched until it comes.
+
+    Raises:
+        SpiderComposeError: by more than a window, which no clock that is set right goes back.
+    """
+    closed = max((stream.closed for stream in watch.streams.values() if stream.closed is not None), default=0)
+    if closed > _microseconds(now) + WINDOWS[settings.every][0]:
+        raise SpiderComposeError(
+            f"the state has closed windows up to {_name(closed, settings.every)}, but it is {now.date()}: "
+            "the clock is wrong, or was at an earlier run. Set it right, or delete the state to begin anew"
+        )
 
 
 def charts_of(watch: Watch) -> int:
@@ -352,4 +368,5 @@ def _microseconds(moment: datetime) -> int:
 def _name(start: int, every: str) -> str:
     """A window as people call it."""
     moment = _EPOCH + timedelta(microseconds=start)
-    return moment.strftime("%Y-%m-%dT%H:00Z") if every == "hour" else moment.strftime("%Y-%m-%d")
+    # Not by `strftime`, which leaves out the zeros of the year 0001: many a logger's zero time.
+    return f"{moment.date()}T{moment.hour:02}:00Z" if every == "hour" else str(moment.date())

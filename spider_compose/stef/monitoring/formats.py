@@ -9,20 +9,28 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import unquote
 
-from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError
+from spider_compose.errors import OptionError, SpiderComposeError
 
 FORMATS = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 STDIN = "-"
 
 # A JSON object may leave out what is empty: so many rows of a file tell its columns.
 LOOK = 100
+
+_SCORES = "stef.json"  # what makes a folder one of scores; see `monitoring.scored`
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
@@ -33,11 +41,15 @@ class RawRow:
         number: 1-based line of a text file, 1-based row of a Parquet file.
         values: the row's values by column, or None where it cannot be read.
         problem: why it cannot be read.
+        text: as it stands there, of one that cannot be read.
+        unfinished: whether it is a file's last line and its end is not there, perhaps not yet.
     """
 
     number: int
     values: Mapping[str, Any] | None
     problem: str = ""
+    text: str = ""
+    unfinished: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,10 +81,14 @@ class LogFile:
         }[self.format]
         try:
             for row in reader(self):
-                given = row.values is not None and self.given
-                yield RawRow(row.number, {**self.given, **(row.values or {})}) if given else row
-        except (OSError, EOFError) as error:
+                yield row if row.values is None else RawRow(row.number, self._with_given(row.values))
+        except (OSError, EOFError, zlib.error) as error:
             raise SpiderComposeError(f"cannot read {self.name}: {error}") from error
+
+    def _with_given(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A row's values, and what its folders say where it says nothing."""
+        silent = {name: value for name, value in self.given.items() if values.get(name) in (None, "")}
+        return {**values, **silent} if silent else values
 
     def columns(self) -> set[str] | None:
         """The columns of its first rows, or None where none of them can be read."""
@@ -85,8 +101,8 @@ def find_files(source: str, kind: str | None = None) -> list[LogFile]:
     """The files of a log, in the order of their names.
 
     Args:
-        source: a file, a folder, or "-" for standard input. In a folder, files of other endings and those
-            whose name begins with "." or "_" are no part of it.
+        source: a file, a folder, or "-" for standard input. In a folder, files of other endings, those whose
+            name begins with "." or "_", and folders of scores are no part of it.
         kind: the format, where the ending does not tell.
 
     Raises:
@@ -97,10 +113,15 @@ def find_files(source: str, kind: str | None = None) -> list[LogFile]:
         return [LogFile("stdin", None, kind or "jsonl", {})]
     path = Path(source)
     if path.is_dir():
+        if (path / _SCORES).exists():
+            raise OptionError(
+                f"{path} is a folder of scores, no log; to score its rows anew, name {path / 'scores'} with "
+                "`--id-column key` and another `--out`"
+            )
         files = [
             LogFile(inner.as_posix(), path / inner, found, _given(inner))
-            for inner in sorted(p.relative_to(path) for p in path.rglob("*") if p.is_file())
-            if not any(part.startswith((".", "_")) for part in inner.parts) and (found := _format(inner))
+            for inner in sorted(_inner(path))
+            if (found := _format(inner))
         ]
         if not files:
             raise SpiderComposeError(
@@ -119,62 +140,101 @@ def find_files(source: str, kind: str | None = None) -> list[LogFile]:
     return [LogFile(path.name, path, found, {})]
 
 
+def _inner(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its folders, links followed, each folder once; links to nothing as well."""
+    seen = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        here, real = Path(place), os.path.realpath(place)
+        if real in seen or (here / _SCORES).exists():
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in names:
+            path = here / name
+            if not name.startswith((".", "_")) and (path.is_file() or not path.exists()):
+                yield path.relative_to(folder)
+
+
 def _format(path: Path) -> str | None:
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return FORMATS.get(name.suffix.lower())
 
 
 def _given(inner: Path) -> dict[str, str]:
+    """What the folders say, written as Hive, Spark and Arrow do."""
     pairs = (part.partition("=") for part in inner.parts[:-1])
-    return {name: value for name, equals, value in pairs if equals and name}
+    return {name: unquote(value) for name, equals, value in pairs if equals and name and value != _HIVE_NULL}
 
 
 def _text(file: LogFile) -> TextIO:
-    """The characters of a file; bytes that are none in UTF-8 become U+FFFD."""
+    """The characters of a file, in UTF-8, or UTF-16 where its mark says so; bytes that are none: U+FFFD."""
     if file.path is None:
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace", newline="")
-    opened = gzip.open if file.path.suffix.lower() == ".gz" else open
-    return opened(file.path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+        opened: Any = sys.stdin.buffer
+    else:
+        zipped = file.path.suffix.lower() == ".gz"
+        opened = (gzip.open if zipped else open)(file.path, "rb")
+    first = opened.peek(2)[:2] if hasattr(opened, "peek") else b""
+    encoding = "utf-16" if first in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+    return io.TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
 
 
 def _jsonl(file: LogFile) -> Iterator[RawRow]:
     with _text(file) as lines:
+        first = True
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            if number == 1 and line.lstrip().startswith("["):
-                raise SpiderComposeError(
-                    f"{file.name} is one JSON array; write one object a line: jq -c '.[]' FILE > FILE.jsonl"
-                )
+            if first:
+                _check_lines(line.strip(), file.name)
+                first = False
             try:
                 values = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield RawRow(number, None, f"no JSON: {str(error)[:100]}")
+                # What standard input leaves unfinished is not written on.
+                unfinished = file.path is not None and not line.endswith(("\n", "\r"))
+                yield RawRow(number, None, f"no JSON: {str(error)[:100]}", line, unfinished)
                 continue
             if isinstance(values, dict):
                 yield RawRow(number, values)
             else:
-                yield RawRow(number, None, f"expected a JSON object, but got {type(values).__name__}")
+                what = f"expected a JSON object, but got {type(values).__name__}"
+                yield RawRow(number, None, what, line)
+
+
+def _check_lines(first: str, name: str) -> None:
+    """Refuse one JSON document that stands over many lines, by its first."""
+    if first.startswith("["):
+        raise SpiderComposeError(
+            f"{name} is one JSON array; write one object a line: jq -c '.[]' FILE > FILE.jsonl"
+        )
+    if first == "{":
+        raise SpiderComposeError(
+            f"{name} has JSON objects over several lines; write one object a line: jq -c . FILE > FILE.jsonl"
+        )
 
 
 def _csv(file: LogFile) -> Iterator[RawRow]:
     csv.field_size_limit(1 << 30)
     with _text(file) as lines:
-        reader = csv.reader(lines)
+        first = lines.readline()
+        # As a spreadsheet writes it where the comma is in numbers, or without the comma in a header.
+        between = next((sign for sign in ",;\t" if sign in first), ",")
+        reader = csv.reader(chain([first], lines), delimiter=between)
         header: list[str] | None = None
         while True:
             start = reader.line_num + 1
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                yield RawRow(start, None, f"no CSV: {error}")
+                yield RawRow(start, None, f"no CSV: {error}", str(start))
                 continue
             if cells is None:
                 return
             if not cells:
                 continue
             if header is None:
-                header = cells
+                header = distinct_names(cells)
             elif len(cells) == len(header):
                 yield RawRow(start, dict(zip(header, cells, strict=True)))
             else:
@@ -184,34 +244,24 @@ def _csv(file: LogFile) -> Iterator[RawRow]:
                     None,
                     f"expected {len(header)} cells, but got {len(cells)} in {lines_read:,} lines"
                     + ("; is a quote not closed?" if lines_read > 1 else ""),
+                    between.join(cells),
                 )
 
 
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Columns by names that tell them apart: those of one name get numbers, so that none hides another."""
+    times = Counter(names)
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} ({seen[name]})" if times[name] > 1 else name)
+    return found
+
+
 def _parquet(file: LogFile) -> Iterator[RawRow]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            "reading Parquet needs pyarrow: pip install 'spider-compose[monitor]'"
-        ) from error
-    try:
-        opened: Any = io.BytesIO(sys.stdin.buffer.read()) if file.path is None else file.path
-        number = 0
-        for batch in pyarrow.parquet.ParquetFile(opened).iter_batches(batch_size=1024):
-            for values in _without_nanoseconds(batch).to_pylist():
-                number += 1
-                yield RawRow(number, values)
-    except pa.ArrowException as error:
-        raise SpiderComposeError(f"{file.name} is no Parquet file: {error}") from error
+    from spider_compose.stef.monitoring.parquet_rows import parquet_rows
 
-
-def _without_nanoseconds(batch: Any) -> Any:
-    """Python's times end at microseconds; what is finer is cut off."""
-    import pyarrow as pa
-
-    for place, field in enumerate(batch.schema):
-        if pa.types.is_timestamp(field.type) and field.type.unit == "ns":
-            micro = pa.timestamp("us", field.type.tz)
-            batch = batch.set_column(place, field.name, batch.column(place).cast(micro, safe=False))
-    return batch
+    opened: Any = io.BytesIO(sys.stdin.buffer.read()) if file.path is None else file.path
+    for number, values in enumerate(parquet_rows(opened, file.name), start=1):
+        yield RawRow(number, values)

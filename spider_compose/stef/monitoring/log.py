@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone, tzinfo
+from decimal import Decimal
 from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
@@ -47,7 +48,8 @@ class Columns:
         there = sorted(there)
         for column in fields(self):
             wanted = getattr(self, column.name)
-            if wanted not in there and (column.name in _NEEDED or wanted != column.default):
+            doubled = f"{wanted} (1)" in there  # see `formats.distinct_names`
+            if wanted not in there and (column.name in _NEEDED or wanted != column.default or doubled):
                 try:
                     choose(f"--{column.name.replace('_', '-')}-column", wanted, there)
                 except OptionError as error:
@@ -184,7 +186,11 @@ class Log:
                     self.reading.columns.check(there, name)
                 raw = chain(first, raw)
             for row in raw:
-                yield self.read_row(row, f"{name}:{row.number}")
+                origin = f"{name}:{row.number}"
+                if row.unfinished:
+                    self._note("unfinished_lines", origin, f"{row.problem}; left for when it is whole")
+                else:
+                    yield self.read_row(row, origin)
         except OptionError:
             raise
         except SpiderComposeError as error:
@@ -199,7 +205,7 @@ class Log:
         reading = self.reading
         if raw.values is None:
             self._note("unreadable", origin, raw.problem)
-            content = _digest(["unreadable", origin])
+            content = _digest(["unreadable", origin, raw.text])
             return LogRow(
                 content.hex(), content, None, reading.agent, reading.database, {}, raw.problem, origin
             )
@@ -208,11 +214,11 @@ class Log:
             name: values.get(getattr(names, name))
             for name in ("question", "enriched_question", "sql", "dialect")
         }
-        agent = as_text(values.get(names.agent)) or reading.agent
-        database = as_text(values.get(names.database)) or reading.database
+        agent = as_name(values.get(names.agent)) or reading.agent
+        database = as_name(values.get(names.database)) or reading.database
         time, written = self._time(values.get(names.time), origin)
         content = content_of(agent, database, time, *(as_text(value) for value in given.values()))
-        key = as_text(values.get(names.id)) or _digest([content.hex(), written]).hex()
+        key = as_name(values.get(names.id)) or _digest([content.hex(), written]).hex()
         return LogRow(key, content, time, agent, database, given, "", origin)
 
     def _time(self, value: Any, origin: str) -> tuple[datetime | None, str | None]:
@@ -241,8 +247,20 @@ def as_text(value: Any) -> str | None:
     """
     if value is None or value != value:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, (bool, int, float, list, dict)):
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        text = str(value)  # of a text itself, and of types of Parquet
     return _HALVES.sub("\ufffd", text)
+
+
+def as_name(value: Any) -> str | None:
+    """An id, agent or database as it is stored: 5 and 5.0 are one, for a column with gaps makes floats."""
+    if isinstance(value, float):
+        whole = value.is_integer()
+    else:
+        whole = isinstance(value, Decimal) and value == value.to_integral_value()
+    return as_text(int(value) if whole else value)
 
 
 def identity_of(agent: str, key: str) -> bytes:

@@ -70,7 +70,9 @@ def _family(name: str, kind: str, text: str, samples: Iterable[tuple[dict[str, s
 
 def _escaped(text: str) -> str:
     """A label's value: agents and databases are named by whoever wrote the log."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", " ")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    # Where a server's parser would end. Nothing else is replaced: two names must not become one.
+    return escaped.replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def webhook_document(alarms: Sequence[Mapping[str, Any]], said: Sequence[str]) -> dict[str, Any]:
@@ -117,8 +119,7 @@ def send(
     for pause in _pauses(tries):
         asked = 0.0
         try:
-            with opener.open(request, timeout=timeout) as answer:
-                answer.read(1 << 16)
+            opener.open(request, timeout=timeout).close()  # what it says beside its status may never end
             return
         except urllib.error.HTTPError as error:
             fault = f"HTTP status {error.code}"

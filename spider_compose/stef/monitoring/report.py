@@ -16,7 +16,14 @@ from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.stef.monitoring import worst as looks
 from spider_compose.stef.monitoring.aggregate import SUMMARY_COLUMNS, lost_points, series, summarize
 from spider_compose.stef.monitoring.cube import Cube
-from spider_compose.stef.monitoring.scored import IDENTITY, duplicates, of_one_signature, read_scores
+from spider_compose.stef.monitoring.scored import (
+    IDENTITY,
+    Snapshot,
+    duplicates,
+    of_one_signature,
+    read_scores,
+    snapshot,
+)
 
 FORMAT = "stef report 1"
 WORST = 250
@@ -104,19 +111,20 @@ def build_report(
         raise OptionError(f"`worst` must be at least 0, but got {worst}")
     where: dict[str, Any] = {"agents": agents, "databases": databases}
     columns = [*SUMMARY_COLUMNS, *IDENTITY, "database"]
-    read = read_scores(source, columns, since=since, until=until, **where)
+    found = snapshot(source)
+    read = read_scores(found, columns, since=since, until=until, **where)
     twice = duplicates(read)
     table = of_one_signature(read, signature, mixed)
     if not table.num_rows:
         raise SpiderComposeError(f"expected scored rows in {source}, but none is left by what was asked for")
-    signatures = tuple(sorted(filter(None, pc.unique(table["signature"]).to_pylist())))
+    there = sorted(pc.unique(table["signature"]).to_pylist())  # "" in files that do not say
     cube = Cube.count(table)
     chosen = looks.identities(table, looks.choose_worst(table, worst))
     unscored = looks.identities(table, looks.choose_unscored(table))
     lost = _Lost()
     texts: dict[tuple[str, ...], dict[str, Any]] = {}
-    for part in _slices(Path(source), table, since, until, where):
-        part = part.filter(pc.is_in(part["signature"].cast(pa.string()), value_set=pa.array(signatures)))
+    for part in _slices(found, table, since, until, where):
+        part = part.filter(pc.is_in(part["signature"].cast(pa.string()), value_set=pa.array(there)))
         cube.add_rules(part)
         lost.add(part)
         texts |= looks.read_chosen(part, [*chosen, *unscored])
@@ -124,7 +132,7 @@ def build_report(
     by_agent = summarize(table)
     return Report(
         source=str(source),
-        signatures=signatures,
+        signatures=tuple(filter(None, there)),
         duplicates=twice,
         first=pc.min(times).as_py(),
         last=pc.max(times).as_py(),
@@ -164,7 +172,7 @@ class _Lost:
 
 
 def _slices(
-    source: Path,
+    source: Path | Snapshot,
     table: pa.Table,
     since: str | date | None,
     until: str | date | None,
@@ -172,7 +180,7 @@ def _slices(
 ) -> Iterator[pa.Table]:
     """The rows with their texts, some days at a time."""
     columns = list(looks.COLUMNS)
-    if source.is_file():  # read whole whatever is asked of it
+    if isinstance(source, Path):  # read whole whatever is asked of it
         yield read_scores(source, columns, since=since, until=until, **where)
         return
     times = table["time"]
@@ -205,5 +213,9 @@ def _runs(days: Iterable[int], counts: Iterable[int]) -> Iterator[tuple[int, int
         yield run[0], run[-1]
 
 
-def _day(number: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(days=number)
+def _day(number: int) -> datetime | None:
+    """When a day begins; None after the last that there is."""
+    try:
+        return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(days=number)
+    except OverflowError:
+        return None

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, tee
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,6 +18,9 @@ from spider_compose.stef.judges.rules import RulesJudge
 from spider_compose.stef.monitoring.log import Log, LogRow
 from spider_compose.stef.monitoring.store import ScoreStore, scored_table
 from spider_compose.stef.score import PassedOver, Result, Scorer
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # Batches that wait for a worker, for each of them: enough that none waits for the log.
 _AHEAD = 3
@@ -118,7 +121,9 @@ def _in_workers(batches: Iterable[Batch], scorer: Scorer, workers: int) -> Itera
             "than it computes, and has one budget; raise `--concurrency` instead"
         )
     # A fresh interpreter each: a fork would copy the threads' locks of pyarrow in whatever state they are.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (scorer,))
+    context = get_context("spawn")
+    open_while_wanted, wanted = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (scorer, open_while_wanted))
     waiting: list[Future[pa.Table]] = []
     try:
         for batch in batches:
@@ -128,12 +133,16 @@ def _in_workers(batches: Iterable[Batch], scorer: Scorer, workers: int) -> Itera
         while waiting:
             yield waiting.pop(0).result()
     except BrokenProcessPool as error:
+        # The pool ends those it knew when one died, and waits for ever for one that it was just starting.
+        wanted.close()
         raise SpiderComposeError(
             "a worker died (killed, or out of memory); what was written stays: run the same command again, "
             "with fewer `--workers` if memory is short, and it does the rest"
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        wanted.close()
+        open_while_wanted.close()
 
 
 def _submit(pool: ProcessPoolExecutor, batch: Batch) -> Future[pa.Table]:
@@ -146,8 +155,13 @@ def _submit(pool: ProcessPoolExecutor, batch: Batch) -> Future[pa.Table]:
 _scorer: Scorer | None = None
 
 
-def _start_worker(scorer: Scorer) -> None:
-    """Keep the scorer, and end when the parent does: it may be killed without a word to its workers."""
+def _start_worker(scorer: Scorer, open_while_wanted: Connection) -> None:
+    """Keep the scorer, and end when the parent does: it may be killed without a word to its workers.
+
+    Args:
+        scorer: scores what the worker is given.
+        open_while_wanted: the parent closes its other end when the worker is to end at once.
+    """
     global _scorer
     _scorer = scorer
     from multiprocessing import parent_process
@@ -156,8 +170,8 @@ def _start_worker(scorer: Scorer) -> None:
 
     parent = parent_process()
     if parent is not None:
-        watched = parent.sentinel
-        Thread(target=lambda: (wait([watched]), os._exit(1)), daemon=True).start()
+        watched: list[Any] = [parent.sentinel, open_while_wanted]
+        Thread(target=lambda: (wait(watched), os._exit(1)), daemon=True).start()
 
 
 def _score_batch(batch: Batch) -> pa.Table:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,32 @@ _ORDER = ("time", "unscored")
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """The parts that a scored folder has at one moment: what is added later is not read.
+
+    Whoever reads a folder twice, for other columns, must find the same rows.
+    """
+
+    folder: Path
+    parts: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+def snapshot(source: str | Path) -> Path | Snapshot:
+    """A scored folder as it is now; a file is itself.
+
+    Raises:
+        SpiderComposeError: the folder is no scored folder.
+    """
+    source = Path(source)
+    return source if source.is_file() else Snapshot(source, tuple(parts(source)))
+
+
 def read_scores(
-    source: str | Path,
+    source: str | Path | Snapshot,
     columns: Sequence[str] | None = None,
     agents: Iterable[str] | None = None,
     databases: Iterable[str] | None = None,
@@ -109,7 +134,8 @@ def read_scores(
     `duplicates(table)`.
 
     Args:
-        source: a folder written by `stef score LOG --out`, or one Parquet or JSON Lines file with a `score`.
+        source: a folder written by `stef score LOG --out`, as it is or as it was; or one Parquet or JSON
+            Lines file with a `score`.
         columns: names of `SCHEMA`; None for all. Only these are read.
         agents: only rows of these agents; None for all.
         databases: only rows of these databases; None for all.
@@ -125,7 +151,7 @@ def read_scores(
     """
     names = [choose("columns", name, READ_SCHEMA.names) for name in columns or READ_SCHEMA.names]
     first, last = _moment("since", since), _moment("until", until)
-    source = Path(source)
+    source = snapshot(source) if isinstance(source, (str, Path)) else source
     wanted = None
     for name, values in (("agent", agents), ("database", databases)):
         if values is not None:
@@ -136,17 +162,22 @@ def read_scores(
     ):
         wanted = _and(wanted, expression)
     needed = [name for name in READ_SCHEMA.names if name in {*names, *IDENTITY, *_ORDER}]
-    if source.is_file():
-        table = _read_file(source).select(needed)
+    if isinstance(source, Path):
+        from spider_compose.stef.monitoring.score_files import read_score_file
+
+        table = read_score_file(source).select(needed)
         table = table if wanted is None else table.filter(wanted)
     else:
-        paths = [str(path) for path in _parts(source, first, last)]
+        paths = [str(path) for path in _of_days(source.parts, first, last)]
         kind = pyarrow.dataset.ParquetFileFormat(dictionary_columns=list(_FEW))
         try:
             found = pyarrow.dataset.dataset(paths, schema=READ_SCHEMA, format=kind)
             table = found.to_table(columns=needed, filter=wanted)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise SpiderComposeError(f"cannot read the scored rows in {source}: {error}") from error
+            raise SpiderComposeError(
+                f"cannot read the scored rows in {source}: {error}; a part that is broken may be deleted: "
+                "the next `stef score` of the log does its rows again"
+            ) from error
     return _in_order(table.unify_dictionaries(), source).select(names)
 
 
@@ -191,32 +222,38 @@ def describe(folder: str | Path) -> dict[str, Any]:
     path = Path(folder) / "stef.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SpiderComposeError(
             f"expected a folder written by `stef score LOG --out {folder}`, but cannot read {path}: {error}"
         ) from error
     found = document.get("format") if isinstance(document, dict) else None
     if found != FORMAT:
         raise SpiderComposeError(f"{path}: expected the format {FORMAT!r}, but got {found!r}")
+    told = document.setdefault("signatures", {})
+    if not isinstance(told, dict) or not all(isinstance(one, dict) for one in told.values()):
+        raise SpiderComposeError(
+            f"{path}: expected `signatures` with an object for each, but got {told!r:.80}"
+        )
     return dict(document)
 
 
 def parts(folder: str | Path) -> Iterator[Path]:
     """The parts of a scored folder, by day and name; other files there are nobody's."""
-    return _parts(Path(folder), None, None)
-
-
-def _parts(folder: Path, first: datetime | None, last: datetime | None) -> Iterator[Path]:
     describe(folder)
-    for day in sorted((folder / "scores").glob("day=*")):
-        name = day.name.removeprefix("day=")
+    for day in sorted((Path(folder) / "scores").glob("day=*")):
+        yield from sorted(day.glob("part-*.parquet"))
+
+
+def _of_days(parts: Iterable[Path], first: datetime | None, last: datetime | None) -> Iterator[Path]:
+    for part in parts:
+        name = part.parent.name.removeprefix("day=")
         if (first or last) and name == UNKNOWN_DAY:
             continue
         if first and name < first.date().isoformat():
             continue
         if last and name != UNKNOWN_DAY and name > last.date().isoformat():
             continue
-        yield from sorted(day.glob("part-*.parquet"))
+        yield part
 
 
 def _moment(name: str, value: str | date | None) -> datetime | None:
@@ -239,7 +276,7 @@ def _and(one: Any, other: Any) -> Any:
     return other if one is None else one if other is None else one & other
 
 
-def _in_order(table: pa.Table, source: Path) -> pa.Table:
+def _in_order(table: pa.Table, source: Path | Snapshot) -> pa.Table:
     """The rows by time and identity, each identity once: the row that has a score, or else the first.
 
     The order must not depend on the parts: it moves the last bits of sums, and what a seed draws.
@@ -263,99 +300,3 @@ def _in_order(table: pa.Table, source: Path) -> pa.Table:
 
 def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-
-
-def _read_file(path: Path) -> pa.Table:
-    """One file with scores as a table of `READ_SCHEMA`; columns that it lacks are empty."""
-    if path.suffix.lower() == ".parquet":
-        try:
-            table = pyarrow.parquet.read_table(path)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise SpiderComposeError(f"{path} is no Parquet file: {error}") from error
-    else:
-        table = pa.Table.from_pylist(list(_json_rows(path)), schema=SCHEMA)
-    if "score" not in table.column_names:
-        raise SpiderComposeError(
-            f"{path}: expected a file of scores with a column `score`, but it has {table.column_names}; "
-            "write one with `stef score`"
-        )
-    columns = [_as_read(table, field, path) for field in READ_SCHEMA]
-    return pa.Table.from_arrays(columns, schema=READ_SCHEMA)
-
-
-def _as_read(table: pa.Table, field: pa.Field, path: Path) -> Any:
-    """A column of a file in the type that is read, or an empty one."""
-    rows = table.num_rows
-    if field.name == "key" and "key" not in table.column_names:
-        return pa.array([str(number) for number in range(rows)])
-    if field.name not in table.column_names:
-        empty = pa.nulls(rows, pa.string()) if field.name in _FEW else pa.nulls(rows, field.type)
-        column = empty if field.nullable else pc.fill_null(empty, "")
-    else:
-        column = table[field.name]
-    plain = SCHEMA.field(field.name).type
-    try:
-        column = column.cast(plain) if column.type != plain else column
-        return column if field.type == plain else column.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise SpiderComposeError(
-            f"{path}: the column `{field.name}` must be {plain}, but is {column.type}: {error}"
-        ) from error
-
-
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of `stef score FILE --output` as rows of `SCHEMA`."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                yield _json_row(row, path, number)
-            except (ValueError, TypeError, AttributeError, KeyError) as error:
-                raise SpiderComposeError(
-                    f"{path}, line {number}: expected a line of `stef score --output`: {error}"
-                ) from error
-
-
-def _json_row(row: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
-    from spider_compose.stef.monitoring.times import read_time
-
-    if "score" not in row:
-        raise ValueError("there is no `score`")
-    found = {name: row.get(name) for name in SCHEMA.names}
-    for field in SCHEMA:
-        if not field.nullable:
-            value = found[field.name]
-            found[field.name] = "" if value is None else str(value)
-    found["key"] = str(row.get("key") if row.get("key") is not None else row.get("row", number - 1))
-    found["time"] = None if row.get("time") is None else read_time(row["time"], timezone.utc)
-    found["sql_dialect"] = row.get("sql_dialect", row.get("dialect"))
-    found["origin"] = row.get("origin") or f"{path.name}:{number}"
-    if isinstance(row.get("enrichment"), dict):
-        found["enrichment_quality"] = row["enrichment"].get("quality")
-        found["enrichment_lost"] = lost_sentences(row["enrichment"])
-    if row.get("reasons") is not None:
-        found["reasons"] = [reason_row(reason) for reason in row["reasons"]]
-    return found
-
-
-def reason_row(reason: dict[str, Any]) -> dict[str, Any]:
-    """A reason of `Result.as_dict` as one of `REASON`."""
-    if "question" not in reason:
-        return reason
-    spans = {
-        f"{side}_{end}": reason[side][place]
-        for side in ("question", "sql")
-        for place, end in enumerate(("start", "end"))
-    }
-    return {"rule": reason["rule"], "message": reason["message"], "points": reason["points"], **spans}
-
-
-def lost_sentences(enrichment: dict[str, Any]) -> list[str]:
-    """What an enriched question lost or changed, from `Enrichment.as_dict`: a sentence each."""
-    return [
-        f"{fate}: {item['kind']} {item['text']!r}"
-        for fate in ("lost", "changed")
-        for item in enrichment[fate]
-    ]

@@ -302,7 +302,9 @@ def _known(folder: Path, signature: str, retry: Collection[str]) -> Identities:
         try:
             table = pyarrow.parquet.ParquetFile(part).read(columns=names)
         except (pa.ArrowException, OSError) as error:
-            raise SpiderComposeError(f"cannot read the part {part}: {error}") from error
+            raise SpiderComposeError(
+                f"cannot read the part {part}: {error}; delete it and run again: its rows are done once more"
+            ) from error
         for row in table.filter(pc.equal(table["signature"], signature)).to_pylist():
             identity = identity_of(row["agent"], row["key"])
             if row["unscored"] not in retry and found.get(identity) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -55,7 +56,7 @@ def read_time(value: Any, zone: tzinfo) -> datetime | None:
     try:
         found = _read(value, zone)
         return found.astimezone(timezone.utc)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, ArithmeticError) as error:
         shown = repr(value)[:60]
         raise ValueError(
             f"expected a time (ISO 8601, or seconds or milliseconds since 1970), but got {shown}"
@@ -69,7 +70,7 @@ def _read(value: Any, zone: tzinfo) -> datetime:
         return datetime(value.year, value.month, value.day, tzinfo=zone)
     if isinstance(value, bool):
         raise ValueError
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         return _since_1970(value)
     text = str(value).strip() if isinstance(value, str) else ""
     if _NUMBER.fullmatch(text):
@@ -96,7 +97,7 @@ def _read(value: Any, zone: tzinfo) -> datetime:
     )
 
 
-def _since_1970(value: int | float) -> datetime:
+def _since_1970(value: int | float | Decimal) -> datetime:
     """A count since 1970 in the unit its size tells: seconds to the year 5138, and so on by thousands."""
     if value < _LEAST:
         raise ValueError

@@ -66,6 +66,7 @@ def save(path: Path, watch: Watch, settings: Settings) -> None:
         "settings": settings.fixed,
         "scored_under": watch.scored_under,
         "quiet_until": watch.quiet_until,
+        "source": watch.source,
         "streams": [
             {"key": list(key), **_stream_as_json(stream)} for key, stream in sorted(watch.streams.items())
         ],
@@ -92,9 +93,10 @@ def load(path: Path, settings: Settings) -> Watch:
             {tuple(stream.pop("key")): _stream(stream) for stream in document["streams"]},
             [_alarm(alarm) for alarm in document["alarms"]],
             document["scored_under"],
-            document["quiet_until"],
+            int(document["quiet_until"]),
+            str(document.get("source", "")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SpiderComposeError(
             f"cannot read the state {path} ({error}); name another with `--state`, or delete it to begin anew"
         ) from error
@@ -105,6 +107,20 @@ def load(path: Path, settings: Settings) -> Watch:
             "another `--state`, or delete it to begin anew"
         )
     return watch
+
+
+def check_source(watch: Watch, path: Path, source: Path) -> None:
+    """Hold a state that stands elsewhere against the scores it is of.
+
+    Raises:
+        OptionError: it is of other scores of the same signature: their rows would look like a change.
+    """
+    real = str(source.resolve())
+    if watch.source and watch.source != real:
+        raise OptionError(
+            f"the state {path} is of {watch.source}, not of {real}; name another `--state`, or, if the "
+            "scores were moved, write so into its `source`"
+        )
 
 
 def _stream_as_json(stream: Stream) -> dict[str, Any]:

@@ -224,3 +224,8 @@ def test_questions_needed_make_the_limit_detectable() -> None:
 def test_gate_is_checked(measure: str, worse_than: float, rule: str, says: str) -> None:
     with pytest.raises(SpiderComposeError, match=says):
         gate(fallen(1, 20), measure, worse_than, rule)
+
+
+def test_a_side_that_is_the_other_is_ruled_out_to_be_worse() -> None:
+    same = table([asked(f"q{n}", 50.0 + n) for n in range(20)])
+    assert gate(held(same, same), "score", 0, "ruled-out").passed

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.cli import main
-from spider_compose.stef.monitoring import notify
+from spider_compose.stef.monitoring import notify, scored
+from spider_compose.stef.monitoring.scored import SCHEMA
 
 Rows = list[dict[str, Any]]
+FIRST = datetime(2026, 7, 1, tzinfo=timezone.utc)
 WORSE_DAY = "2026-07-31"  # the 30th day of the made-up log
 
 
@@ -189,3 +194,83 @@ def test_monitor_says_what_is_wrong(
     captured = capsys.readouterr()
     assert says in captured.err and "secret" not in captured.err
     assert not (scores / "monitor.json").exists()
+
+
+def test_compare_reads_the_folder_of_one_moment(
+    scores: Path, scored_rows: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`stef score` may add rows between its two readings."""
+    arguments = ["compare", str(scores), "--agents", "A", "B", "--samples", "100", "--format", "json"]
+    assert main(arguments) == 0
+    before = capsys.readouterr().out
+    read = scored.read_scores
+
+    def and_more(*given: Any, **options: Any) -> Any:
+        table = read(*given, **options)
+        more = pa.Table.from_pylist(scored_rows(count=50, seed=9, time=FIRST), SCHEMA)
+        pq.write_table(more, scores / "scores" / "day=2026-07-01" / "part-1.parquet")
+        return table
+
+    monkeypatch.setattr(scored, "read_scores", and_more)
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == before
+
+
+def test_both_ways_of_telling_are_tried(
+    scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of the node exporter that is gone holds no alarm back, and neither does a webhook a gauge."""
+    sent: list[Any] = []
+    hook = ["--webhook", "http://127.0.0.1:9/"]
+    monkeypatch.setattr(notify, "send", lambda *given: sent.append(given))
+    assert monitor(scores, *hook, "--prometheus", str(tmp_path / "none" / "x.prom")) == 2
+    assert len(sent) == 1 and "x.prom" in capsys.readouterr().err
+    assert monitor(scores, *hook) == 0 and len(sent) == 1, "it was told"
+    (scores / "monitor.json").unlink()
+
+    def down(*_: Any) -> None:
+        raise SpiderComposeError("not taken")
+
+    monkeypatch.setattr(notify, "send", down)
+    assert monitor(scores, *hook, "--prometheus", str(tmp_path / "x.prom")) == 2
+    assert "stef_last_run_timestamp_seconds" in (tmp_path / "x.prom").read_text()
+    assert "not taken" in capsys.readouterr().err
+
+
+def test_a_clock_that_was_wrong_is_no_silence(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["monitor", str(scores), "--now", "2046-08-12"]) == 0
+    assert monitor(scores) == 2
+    assert "the clock is wrong" in capsys.readouterr().err
+    (scores / "monitor.json").unlink()
+    assert monitor(scores) == 0
+    assert main(["monitor", str(scores), "--now", "2026-08-11T20:00:00Z"]) == 0, "a little back is no fault"
+
+
+def test_a_state_is_of_its_scores(
+    scores: Path, scored_rows: Any, write_scores: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = str(tmp_path / "state.json")
+    assert monitor(scores, "--state", state) == 0
+    other = write_scores(tmp_path / "other", scored_rows(count=300, score=0.0))
+    before = Path(state).read_bytes()
+    assert monitor(other, "--state", state) == 2
+    assert f"is of {scores}" in capsys.readouterr().err and Path(state).read_bytes() == before
+    assert monitor(scores, "--state", state) == 0
+    assert monitor(scores) == 0
+    scores.rename(tmp_path / "moved")
+    assert monitor(tmp_path / "moved") == 0, "a state in the folder moves with it"
+
+
+def test_signatures_taken_together_start_nothing_anew(
+    scored_rows: Any, write_scores: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The old signature's rows fall out of what later runs read."""
+    rows = [
+        {**row, "signature": "judge:old" if row["time"] < FIRST + timedelta(days=10) else "judge:new"}
+        for row in scored_rows(count=2000)
+        if row["time"]
+    ]
+    folder = write_scores(tmp_path / "scores", rows)
+    for now in ("2026-07-09", "2026-07-20", "2026-08-12"):
+        assert main(["monitor", str(folder), "--mixed", "--now", now]) == 0
+        assert "anew" not in capsys.readouterr().err

@@ -297,10 +297,14 @@ BROKEN: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("stef monitor 1", "stef monitor 9"), "stef monitor 9"),
     (lambda _: "[]", "delete it to begin anew"),
     (lambda text: text.replace('"every": "day"', '"every": "week"'), "was made with"),
+    (lambda _: "[" * 100_000, "delete it to begin anew"),
+    (lambda text: text.replace('"quiet_until": 0', '"quiet_until": "later"'), "delete it to begin anew"),
 ]
 
 
-@pytest.mark.parametrize(("broken", "says"), BROKEN, ids=["cut", "version", "no state", "settings"])
+@pytest.mark.parametrize(
+    ("broken", "says"), BROKEN, ids=["cut", "version", "no state", "settings", "deep", "type"]
+)
 def test_a_state_that_does_not_fit(broken: Callable[[str], str], says: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     watch_state.save(path, Watch(), Settings())
@@ -341,3 +345,12 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
         pass
     with watch_state.locked(path):
         pass
+
+
+@pytest.mark.parametrize(("every", "start"), [("day", "0001-01-01"), ("hour", "0001-01-01T00:00Z")])
+def test_the_zero_time_has_its_window(every: str, start: str) -> None:
+    rows = log(days=1)
+    rows[0]["time"] = datetime(1, 1, 1, tzinfo=timezone.utc)
+    watch = Watch()
+    watched(watch, rows, day(2), Settings(every=every))
+    assert watch.streams[("B",)].windows[0].start == start

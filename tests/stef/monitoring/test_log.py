@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +62,48 @@ def write_parquet(path: Path) -> None:
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path)
 
 
+def csv_text(between: str) -> str:
+    import csv
+
+    file = io.StringIO(newline="")
+    table = csv.writer(file, delimiter=between)
+    table.writerows([list(ROWS[0]), *(list(row.values()) for row in ROWS)])
+    return file.getvalue()
+
+
+def write_text(text: str, encoding: str = "utf-8") -> Callable[[Path], None]:
+    return lambda path: path.write_bytes(text.encode(encoding)) and None
+
+
+def write_types(*types: pa.DataType) -> Callable[[Path], None]:
+    """Parquet whose texts are of these types, column by column and round again."""
+
+    def write(path: Path) -> None:
+        columns = [
+            pa.array([row[name] for row in ROWS]).cast(types[place % len(types)])
+            for place, name in enumerate(ROWS[0])
+        ]
+        pyarrow.parquet.write_table(pa.Table.from_arrays(columns, list(ROWS[0])), path)
+
+    return write
+
+
 @pytest.mark.parametrize(
     ("name", "write"),
     [
-        ("log.jsonl", write_jsonl),
-        ("log.ndjson.gz", write_gzip),
-        ("log.csv", write_csv),
-        ("log.parquet", write_parquet),
+        pytest.param("log.jsonl", write_jsonl, id="lines"),
+        pytest.param("log.ndjson.gz", write_gzip, id="gzip"),
+        pytest.param("log.csv", write_csv, id="csv"),
+        pytest.param("log.csv", write_text(csv_text(";")), id="semicolons"),
+        pytest.param("log.csv", write_text(csv_text("\t")), id="tabs"),
+        pytest.param("log.csv", write_text(csv_text(";"), "utf-16"), id="csv in UTF-16"),
+        pytest.param("log.jsonl", write_text("\n".join(map(json.dumps, ROWS)), "utf-16"), id="UTF-16"),
+        pytest.param("log.parquet", write_parquet, id="parquet"),
+        pytest.param("log.parquet", write_types(pa.binary(), pa.large_binary()), id="bytes"),
+        pytest.param(
+            "log.parquet", write_types(pa.large_string(), pa.dictionary(pa.int8(), pa.string())), id="types"
+        ),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_formats_agree(name: str, write: Callable[[Path], None], tmp_path: Path) -> None:
     write_jsonl(tmp_path / "reference.jsonl")
@@ -167,17 +202,28 @@ def test_a_file_that_is_broken_does_not_stop_the_others(tmp_path: Path) -> None:
         ([{"questoin": "q", "sql": "s"}], {}, "Did you mean 'questoin'"),
         (ROWS, {"columns": Columns(time="at")}, "--time-column"),
         (ROWS, {"columns": Columns(id="uuid")}, "--id-column"),
+        ("question,sql,sql\nq,s,t\n", {}, "--sql-column.* 'sql \\(1\\)'"),
+        ("question,sql,time,time\nq,s,1,2\n", {}, "--time-column.* 'time \\(1\\)'"),
     ],
-    ids=["no sql", "misspelt", "time named", "id named"],
+    ids=["no sql", "misspelt", "time named", "id named", "doubled", "doubled time"],
 )
 def test_a_missing_column_stops_before_anything_is_read(
-    rows: list[Any], reading: dict[str, Any], says: str, tmp_path: Path
+    rows: list[Any] | str, reading: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     write_jsonl(tmp_path / "a.jsonl", [{**ROWS[0], "uuid": 1, "at": 2}])
-    write_jsonl(tmp_path / "b.jsonl", rows)
-    with pytest.raises(OptionError, match=r"b\.jsonl") as error:
+    if isinstance(rows, str):
+        (tmp_path / "b.csv").write_text(rows)
+    else:
+        write_jsonl(tmp_path / "b.jsonl", rows)
+    with pytest.raises(OptionError, match=r"b\.(jsonl|csv)") as error:
         read(tmp_path, **reading)
-    assert says in str(error.value)
+    assert re.search(says, str(error.value))
+
+
+def test_columns_of_one_name_are_named_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("question,sql,sql,,\nq,s,t,,\n")
+    (row,) = read(tmp_path / "a.csv", columns=Columns(sql="sql (2)"))
+    assert row.text("sql") == "t"
 
 
 def test_a_json_row_may_leave_out_what_others_have(tmp_path: Path) -> None:
@@ -189,10 +235,12 @@ def test_a_json_row_may_leave_out_what_others_have(tmp_path: Path) -> None:
     ("name", "text", "says"),
     [
         ("a.json", '[{"question": "q"}]', "jq -c"),
+        ("a.json", '\n [\n{"question": "q"}]', "jq -c"),
+        ("a.json", '{\n  "question": "q",\n  "sql": "s"\n}', "over several lines"),
         ("a.txt", "x", "--format"),
         ("none.jsonl", None, "expected a log"),
     ],
-    ids=["array", "ending", "absent"],
+    ids=["array", "array below", "over lines", "ending", "absent"],
 )
 def test_what_is_no_log(name: str, text: str | None, says: str, tmp_path: Path) -> None:
     if text is not None:
@@ -236,3 +284,84 @@ def test_batches_begin_anew_with_each_file(tmp_path: Path) -> None:
     for name, count in (("a.jsonl", 300), ("b.jsonl", 10)):
         write_jsonl(tmp_path / name, [{**ROWS[0], "id": n} for n in range(count)])
     assert [len(batch) for batch in Log(str(tmp_path)).batches()] == [256, 44, 10]
+
+
+def test_a_last_line_that_is_not_whole_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A log is scored while its agent writes on."""
+    path, whole = tmp_path / "a.jsonl", [json.dumps(row) for row in ROWS]
+    path.write_text(f"{whole[0]}\n{whole[1][:-9]}")
+    log = Log(str(path))
+    assert [row.key for batch in log.batches() for row in batch] == ["1"]
+    assert log.problems == {"unfinished_lines": 1} and "a.jsonl:2: " in caplog.text
+    for end in ("", "\n"):
+        path.write_text("\n".join(whole) + end)
+        assert [row.key for row in read(path)] == ["1", "2"]
+
+
+def test_an_unreadable_line_is_known_by_what_it_says(tmp_path: Path) -> None:
+    """A log that is rotated has other lines under the same numbers."""
+    path = tmp_path / "a.jsonl"
+    found = []
+    for line in ("{cut", "{cut", "{other"):
+        path.write_text(f"{line}\n")
+        found += read(path)
+    assert found[0].identity == found[1].identity != found[2].identity
+
+
+def test_folders_by_links_and_with_scores_in_them(tmp_path: Path) -> None:
+    log, elsewhere = tmp_path / "log", tmp_path / "elsewhere"
+    for folder in (log / "scored" / "scores", log / "agent=C%2FD", elsewhere):
+        folder.mkdir(parents=True)
+    (log / "agent=__HIVE_DEFAULT_PARTITION__").mkdir()
+    write_jsonl(log / "agent=C%2FD" / "a.jsonl", [{**ROWS[0], "agent": None}, ROWS[1]])
+    write_jsonl(log / "agent=__HIVE_DEFAULT_PARTITION__" / "a.jsonl", [{"question": "q", "sql": "s"}])
+    write_jsonl(elsewhere / "a.jsonl", [{**ROWS[0], "id": 7}])
+    (log / "linked").symlink_to(elsewhere)
+    (elsewhere / "back").symlink_to(log)
+    (log / "gone.jsonl").symlink_to(tmp_path / "nothing")
+    (log / "scored" / "stef.json").write_text("{}\n")
+    write_jsonl(log / "scored" / "scores" / "a.jsonl")
+    found = Log(str(log), Reading(agent="none"))
+    assert [(row.key[:1], row.agent) for batch in found.batches() for row in batch if row.key[1:] == ""] == [
+        ("1", "C/D"),
+        ("2", "B"),
+        ("7", "A"),
+    ]
+    assert [row.agent for batch in found.batches() for row in batch if len(row.key) == 32] == ["none"]
+    assert list(found.failed) == ["gone.jsonl"]
+    with pytest.raises(OptionError, match=r"no log; .*--id-column key"):
+        read(log / "scored")
+
+
+@pytest.mark.parametrize("given", [7, 7.0, "7", Decimal("7.00")], ids=repr)
+def test_an_id_is_the_same_in_every_type(given: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(
+        pa.table({"question": ["q"], "sql": ["s"], "id": [given], "agent": [3]}), path
+    )
+    assert [(row.key, row.agent) for row in read(path)] == [("7", "3")]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (pa.array([10**18], pa.timestamp("us")), None),
+        (pa.array([10**15], pa.timestamp("s", "UTC")), None),
+        (pa.array([3_000_000], pa.date32()), None),
+        (pa.array([[10**18]], pa.list_(pa.timestamp("us"))), None),
+        (pa.array([10**9 + 1], pa.time64("ns")), None),
+        (pa.array([date(2026, 7, 1)]), "2026-07-01T00:00:00+00:00"),
+        (pa.array([Decimal("1782864000.5")]), "2026-07-01T00:00:00.500000+00:00"),
+        (pa.array([Decimal("9" * 38)]), None),
+        (pa.array([time(10)]), None),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
+)
+def test_times_of_parquet(values: pa.Array, expected: str | None, tmp_path: Path) -> None:
+    """Those that Python has not are counted, and the row stays."""
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pa.table({"question": ["q"], "sql": ["s"], "time": values}), path)
+    log = Log(str(path))
+    ((row,),) = log.batches()
+    assert (row.time and row.time.isoformat()) == expected
+    assert log.problems == ({} if expected else {"time_unreadable": 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -195,3 +196,40 @@ def test_prometheus_text() -> None:
     assert 0 < float(ratio.rsplit(" ", 1)[1]) < 1
     families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(families) == len(set(families)) and text.endswith("\n")
+
+
+NAMES = ["", " ", "a b", "a\rb", "a\nb", "a\\nb", 'a"b', "a\\", "\0", "\u2028", "\x1b[31m", "é" * 3000]
+
+
+def test_every_agent_keeps_a_line_of_its_own() -> None:
+    """Two samples of one name are refused by Prometheus, and all the others of the file with them."""
+    streams = {(name,): Stream(closed=1_786_665_600_000_000) for name in NAMES}
+    text = prometheus_text(Watch(streams), Settings(), NOW)
+    samples = [line.rsplit(" ", 1)[0] for line in text.split("\n") if line and not line.startswith("#")]
+    assert len(samples) == len(set(samples)) > len(NAMES) and "\0" not in text
+    assert all(SAMPLE.fullmatch(f"{sample} 1.0") for sample in samples)
+
+
+def test_an_answer_without_end_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            taken, _ = server.accept()
+            with taken, contextlib.suppress(OSError):
+                taken.recv(1 << 16)
+                taken.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                while not ended.wait(0.02):
+                    taken.sendall(b"x")
+
+        ended = threading.Event()
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        sender = threading.Thread(
+            target=send, args=(f"http://127.0.0.1:{server.getsockname()[1]}/", {}), daemon=True
+        )
+        sender.start()
+        sender.join(5)
+        answered = not sender.is_alive()
+        ended.set()
+        thread.join(5)
+    assert answered

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.stef.cli import main
 from spider_compose.stef.monitoring import report as reports
 from spider_compose.stef.monitoring.aggregate import lost_points, series, summarize
+from spider_compose.stef.monitoring.cube import Cube
 from spider_compose.stef.monitoring.report import build_report
+from spider_compose.stef.monitoring.report_page import render_report
+from spider_compose.stef.monitoring.scored import SCHEMA
 
 Rows = list[dict[str, Any]]
 MakeRows = Callable[..., Rows]
@@ -174,3 +178,61 @@ def test_a_missing_extra_is_named() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (2, "")
     assert "pip install 'spider-compose[monitor]'" in run.stderr and "Traceback" not in run.stderr
+
+
+def test_many_agents_and_databases_are_taken_together(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write
+) -> None:
+    rows = [
+        {**row, "agent": f"a{n % 13}", "database": f"d{n % 41}"}
+        for n, row in enumerate(scored_rows(count=533))
+    ]
+    report = build_report(write_scores(tmp_path / "many", rows))
+    assert report.cube.folded == {"agents": 2, "databases": 2}
+    assert (len(report.agents), len(report.databases)) == (13, 533)
+    assert "(others)" in render_report(report, "Many")
+
+
+def test_zero_times_and_the_last_day_there_is(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write
+) -> None:
+    """As some loggers write a time that they don't have, and as others write never."""
+    rows = scored_rows(count=4)
+    for row, year in zip(rows, (1, 1969, 2026, 9999), strict=True):
+        row["time"] = datetime(year, 12, 31, 23, 59, 59, tzinfo=timezone.utc)
+    report = build_report(write_scores(tmp_path / "odd", rows))
+    assert (report.total["rows"], len(report.days)) == (4, 4)
+    assert sum(one["points"] for one in report.rules) == pytest.approx(
+        sum(reason["points"] for row in rows for reason in row["reasons"])
+    )
+    assert render_report(report, "Odd")
+
+
+def test_rows_that_come_while_it_reads_are_left_to_the_next(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = scored_rows()
+    folder = write_scores(tmp_path / "scored", rows[:300])
+    before = build_report(folder).as_dict()
+    count = Cube.count
+
+    def meanwhile(table: pa.Table) -> Cube:
+        for row in rows[300:]:
+            day = "unknown" if row["time"] is None else row["time"].date()
+            place = folder / "scores" / f"day={day}"
+            place.mkdir(exist_ok=True)
+            later = {**row, "agent": "new"}
+            pq.write_table(pa.Table.from_pylist([later], SCHEMA), place / f"part-{row['key']}.parquet")
+        return count(table)
+
+    monkeypatch.setattr(Cube, "count", meanwhile)
+    assert build_report(folder).as_dict() == before
+
+
+def test_names_of_a_log_do_nothing_to_a_terminal(
+    tmp_path: Path, scored_rows: MakeRows, write_scores: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = scored_rows(count=9, agent="\x1b[31mred\n" + "long" * 99, signature="judge:\x1b]0;x\x07")
+    assert main(["report", str(write_scores(tmp_path / "scored", rows))]) == 0
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown and "\x07" not in shown and max(map(len, shown.splitlines())) < 200

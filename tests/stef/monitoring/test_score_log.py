@@ -216,6 +216,44 @@ def test_folders_of_others_are_left_alone(made: str, error: type[Exception], tmp
     assert [path.name for path in (tmp_path / "out").iterdir()] == [made]
 
 
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", "[" * 100_000, '{"format": "stef scores 1", "signatures": []}',
+             '{"format": "stef scores 1", "signatures": {"test": 5}}', '{"format": "stef scores 2"}'],
+    ids=["empty", "list", "null", "deep", "signatures", "signature", "newer"],
+)  # fmt: skip
+def test_a_description_that_is_none_is_one_error(text: str, tmp_path: Path) -> None:
+    log, out = write(tmp_path / "log.jsonl", rows(1)), tmp_path / "out"
+    run(log, out)
+    (out / "stef.json").write_text(text)
+    for use in (lambda: run(log, out), lambda: read_scores(out)):
+        with pytest.raises(SpiderComposeError, match=r"stef\.json"):
+            use()
+    assert (out / "stef.json").read_text() == text
+
+
+def test_a_part_that_is_cut_can_be_done_again(tmp_path: Path) -> None:
+    log, out = write(tmp_path / "log.jsonl", rows(20)), tmp_path / "out"
+    run(log, out)
+    whole = content(out)
+    part = next(parts(out))
+    part.write_bytes(part.read_bytes()[:700])
+    for use in (lambda: run(log, out), lambda: read_scores(out)):
+        with pytest.raises(SpiderComposeError, match=rf"{part.name}.* delete"):
+            use()
+    part.unlink()
+    run(log, out)
+    assert content(out) == whole
+
+
+def test_scores_within_the_log_are_no_log(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    write(folder / "a.jsonl", rows(20))
+    out = folder / "scored"
+    assert [run(folder, out).written, run(folder, out).written] == [20, 0]
+    assert set(read_scores(out)["origin"].to_pylist()) == {f"a.jsonl:{n}" for n in range(1, 21)}
+
+
 # A run with the scorer above, in a process of its own that can be killed or limited.
 CHILD = """
 import resource, sys
@@ -421,6 +459,24 @@ def test_a_worker_that_dies_is_one_error(real_log: Path, tmp_path: Path) -> None
     ):
         score_log(Log(str(real_log)), scorer, store, workers=2)
     killer.join()
+
+
+def _wait_as_worker(scorer: Any, open_while_wanted: Any) -> None:
+    from spider_compose.stef.monitoring.run import _start_worker
+
+    _start_worker(scorer, open_while_wanted)
+    time.sleep(600)
+
+
+def test_a_worker_ends_when_it_is_not_wanted() -> None:
+    # The pool does not end one that it was just starting when another died: it waits for it, for ever.
+    context = multiprocessing.get_context("spawn")
+    open_while_wanted, wanted = context.Pipe(duplex=False)
+    worker = context.Process(target=_wait_as_worker, args=(None, open_while_wanted))
+    worker.start()
+    wanted.close()
+    worker.join(120)
+    assert worker.exitcode == 1
 
 
 def test_judges_that_ask_stay_in_one_process(real_log: Path, tmp_path: Path) -> None:
