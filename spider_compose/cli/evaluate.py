@@ -200,7 +200,12 @@ def _check_extras() -> None:
 
 def _default_out(settings: EvaluationSettings) -> Path:
     model = Path(settings.model)
-    name = "-".join(model.resolve().parts[-2:]) if model.is_dir() else settings.model
+    if model.is_dir():
+        parts = model.resolve().parts
+        named = parts[:-1] if parts[-1] == "model" else parts  # so a run calls it: that tells no two apart
+        name = "-".join(named[-2:])
+    else:
+        name = settings.model
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.gguf_file or name).strip("._-")
     return Path(FOLDER) / f"{name}-{settings.config}-{settings.split}" / "report.json"
 

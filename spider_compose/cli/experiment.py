@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from spider_compose.cli.options import SOURCE_HELP
 from spider_compose.cli.plain_text import visible
-from spider_compose.errors import OptionError, OutputError, ReportError
+from spider_compose.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,12 +238,12 @@ def cards(arguments: argparse.Namespace) -> int:
 
 def _results(arguments: argparse.Namespace, samples: int = 1000) -> Results:
     from spider_compose.experiments.figures import Results, read_ratings
-    from spider_compose.experiments.reports import read_reports
+    from spider_compose.experiments.reports import no_report, read_reports
 
     folder = Path(arguments.reports)
     reports = read_reports(folder)
     if not reports:
-        raise ReportError(f"no report in {folder}: `spider-compose experiment run` writes them.")
+        raise no_report(folder)
     ratings = read_ratings(Path(arguments.ratings)) if arguments.ratings else None
     return Results(reports, ratings, samples)
 

@@ -112,6 +112,24 @@ def read_report(path: Path) -> Report:
     return Report(content, Identity(content["model"], content["experiment"], content["seed"]))
 
 
+def report_paths(folder: Path) -> Mapping[str, Path]:
+    """Where the reports of a folder are, by the name that tells them apart.
+
+    They lie side by side, as `experiment run` writes them, or each as the `report.json` of a folder, as a run
+    and `evaluate` do.
+    """
+    nested = {f"{path.parent.name}.json": path for path in sorted(folder.glob("*/report.json"))}
+    return nested | {path.name: path for path in sorted(folder.glob("*.json"))}
+
+
+def no_report(folder: Path) -> ReportError:
+    """The error of a folder without one."""
+    return ReportError(
+        f"no report in {folder}: expected NAME.json, as `spider-compose experiment run` writes them, or "
+        "NAME/report.json, as `spider-compose evaluate` does."
+    )
+
+
 def read_reports(folder: Path) -> tuple[Report, ...]:
     """All reports of a folder, by model, experiment and seed.
 
@@ -121,7 +139,7 @@ def read_reports(folder: Path) -> tuple[Report, ...]:
     if not folder.is_dir():
         raise ReportError(f"no folder with reports at {folder}: `spider-compose experiment run` writes it.")
     found: dict[Identity, tuple[Path, Report]] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in report_paths(folder).values():
         report = read_report(path)
         if report.identity in found:
             raise ReportError(f"{found[report.identity][0]} and {path} are reports of the same cell.")

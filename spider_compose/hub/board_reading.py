@@ -14,7 +14,7 @@ from typing import Any
 
 from spider_compose.errors import HubError, MissingExtraError, ReportError
 from spider_compose.experiments.cells import MODELS
-from spider_compose.experiments.reports import Report, number, read_report
+from spider_compose.experiments.reports import Report, number, read_report, report_paths
 from spider_compose.hub.benchmark import TASKS
 from spider_compose.hub.board import Board, Entry, HubResult, LeftOut, make_board
 from spider_compose.hub.refusals import Told
@@ -39,11 +39,11 @@ def read_folder(folder: Path) -> Read:
     if not folder.is_dir():
         raise ReportError(f"no folder with reports at {folder}: `spider-compose experiment run` writes it.")
     entries, left_out = [], []
-    for path in sorted(folder.glob("*.json")):
+    for name, path in report_paths(folder).items():
         try:
-            entries.append(Entry(path.name, _read(path)))
+            entries.append(Entry(name, _read(path)))
         except ReportError as error:
-            left_out.append(LeftOut(path.name, str(error).replace(str(path), path.name)))
+            left_out.append(LeftOut(name, str(error).replace(str(path), name)))
     return entries, [], left_out
 
 
@@ -185,13 +185,13 @@ class BoardSource:
     def _state(self) -> tuple[tuple[str, int, int], ...]:
         """Which files there are: their names, sizes and times."""
         found = []
-        for path in sorted(self.folder.glob("*.json")):
+        for name, path in report_paths(self.folder).items():
             try:
                 status = path.stat()
             except OSError:  # removed meanwhile, or a link to nothing
-                found.append((path.name, -1, -1))
+                found.append((name, -1, -1))
             else:
-                found.append((path.name, status.st_size, status.st_mtime_ns))
+                found.append((name, status.st_size, status.st_mtime_ns))
         return tuple(found)
 
     def _read_hub(self) -> Read:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from spider_compose.errors import ReportError
-from spider_compose.experiments.reports import read_reports
+from spider_compose.experiments.reports import no_report, read_reports, report_paths
 from spider_compose.hub.space import copy_app
 
 
@@ -29,8 +28,8 @@ def write_leaderboard(reports: Path, folder: Path, spaces: Path | None = None) -
         HubError: the app is not there.
     """
     if not read_reports(reports):
-        raise ReportError(f"no report in {reports}: `spider-compose experiment run` writes them.")
+        raise no_report(reports)
     copy_app("leaderboard", folder, spaces)
     (folder / "reports").mkdir(exist_ok=True)
-    for path in sorted(reports.glob("*.json")):
-        shutil.copyfile(path, folder / "reports" / path.name)
+    for name, path in report_paths(reports).items():
+        shutil.copyfile(path, folder / "reports" / name)

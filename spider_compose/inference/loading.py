@@ -49,16 +49,19 @@ def describe(settings: EvaluationSettings) -> Described:
     """Read a model's configuration, and nothing of its weights but their hash.
 
     Raises:
-        OptionError: there is no such model, or it needs code of its own.
+        OptionError: there is no such model, it is the folder of a run, or it needs code of its own.
         MissingExtraError: torch or transformers is missing.
     """
     # Registers the five, and says what is missing where transformers is: it comes first.
     import_module("spider_compose.models")
     from transformers import AutoConfig
 
+    from spider_compose.models.translation import check_model_folder
+
     folder = Path(settings.model)
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"`model` must be a folder or a repository on the Hub, but {folder} is a file.")
+    check_model_folder(settings.model)
     try:
         config = AutoConfig.from_pretrained(settings.model, **_where(settings))
     except (OSError, ValueError, ImportError, KeyError) as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import torch
+from transformers import CONFIG_NAME
 
 from spider_compose.errors import ClauseError, OptionError
 from spider_compose.sql.schema import Schema
@@ -96,9 +98,13 @@ class Translator:
 
         Args:
             options: arguments of the model's `from_pretrained`, such as `device_map`.
+
+        Raises:
+            OptionError: it is the folder of a run, not of a model, or has no tokenizer.
         """
         from transformers import AutoModelForSeq2SeqLM
 
+        check_model_folder(name_or_path)
         model = AutoModelForSeq2SeqLM.from_pretrained(name_or_path, **options)
         return cls(model, _load_tokenizer(name_or_path))
 
@@ -154,6 +160,17 @@ class Translator:
             for module in in_training:
                 module.training = True
         return texts[0] if isinstance(sql, str) and len(texts) == 1 else texts
+
+
+def check_model_folder(name_or_path: str) -> None:
+    """Tell the folder of a run from that of the model in it.
+
+    Raises:
+        OptionError: the model is in a folder of this folder.
+    """
+    folder = Path(name_or_path)
+    if not (folder / CONFIG_NAME).is_file() and (folder / "model" / CONFIG_NAME).is_file():
+        raise OptionError(f"{folder} is the folder of a run; its model is {folder / 'model'}")
 
 
 def _load_tokenizer(name_or_path: str) -> SQLTokenizer:

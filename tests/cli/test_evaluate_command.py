@@ -85,6 +85,12 @@ def test_default_place(given: list[str], name: str) -> None:
     assert command._default_out(parse(*given)) == Path("evaluations") / name / "report.json"
 
 
+def test_default_place_of_the_model_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "demo" / "run" / "model").mkdir(parents=True)
+    for given in (tmp_path / "demo" / "run" / "model", tmp_path / "demo" / "run"):
+        assert command._default_out(parse(str(given))).parent.name == "demo-run-compose-test"
+
+
 def test_a_missing_extra_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     result = cli("evaluate", "t5")

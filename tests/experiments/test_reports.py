@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spider_compose.errors import ReportError
-from spider_compose.experiments.reports import number, read_report, read_reports, write_whole
+from spider_compose.experiments.reports import number, read_report, read_reports, report_paths, write_whole
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,17 @@ def test_order_and_twice(report: Callable[..., dict[str, Any]], tmp_path: Path) 
     (tmp_path / "again.json").write_text(json.dumps(report("rgt", "compose", 2, 50)), encoding="utf-8")
     with pytest.raises(ReportError, match="are reports of the same cell"):
         read_reports(tmp_path)
+
+
+def test_folders_with_a_report_each(report: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    """As runs and `evaluate` write them, beside those of `experiment run`."""
+    for place, cell in (("a b", ("rgt", "compose", 2)), ("c", ("rgt", "compose", 3))):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "report.json").write_text(json.dumps(report(*cell, 50)), encoding="utf-8")
+    (tmp_path / "d.json").write_text(json.dumps(report("rgt", "compose", 1, 50)), encoding="utf-8")
+    (tmp_path / "c" / "other.json").write_text("{}", encoding="utf-8")
+    assert sorted(report_paths(tmp_path)) == ["a b.json", "c.json", "d.json"]
+    assert [one.identity.seed for one in read_reports(tmp_path)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

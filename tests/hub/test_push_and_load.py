@@ -233,9 +233,13 @@ def test_apps_of_the_package(app: str, tmp_path: Path, make_report: Callable[...
         write_metric(tmp_path / "folder", "owner/stef")
         check_folder(tmp_path / "folder", ARTEFACTS["metric"])
         return
-    (tmp_path / "reports").mkdir()
-    (tmp_path / "reports" / "one.json").write_text(json.dumps(make_report()))
+    for name in ("one.json", "mine/report.json"):
+        path = tmp_path / "reports" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(make_report(seed=len(name))))
     write_leaderboard(tmp_path / "reports", tmp_path / "folder")
+    names = sorted(path.name for path in (tmp_path / "folder" / "reports").iterdir())
+    assert names == ["mine.json", "one.json"]
     check_folder(tmp_path / "folder", ARTEFACTS["leaderboard"])
 
 

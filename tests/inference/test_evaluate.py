@@ -415,6 +415,10 @@ def test_no_such_model(data: Put, tmp_path: Path) -> None:
     (tmp_path / "weights.gguf").write_text("")
     with pytest.raises(OptionError, match="is a file"):
         evaluate(settings(tmp_path / "weights.gguf"), tmp_path / "report.json")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    with pytest.raises(OptionError, match="is the folder of a run; its model is"):
+        evaluate(settings(tmp_path), tmp_path / "report.json")
 
 
 @pytest.mark.parametrize(

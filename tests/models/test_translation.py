@@ -125,6 +125,12 @@ def test_a_folder_without_tokenizer(model: Any, tmp_path: Path) -> None:
         type(model).from_pretrained(tmp_path).translate("SELECT 1")
 
 
+def test_the_folder_of_a_run(model: Any, tmp_path: Path) -> None:
+    model.save_pretrained(tmp_path / "model")
+    with pytest.raises(OptionError, match=f"its model is {tmp_path / 'model'}"):
+        Translator.from_pretrained(str(tmp_path))
+
+
 def test_a_tokenizer_of_another_model(model: Any) -> None:
     pairs = [{"query": "SELECT 1", "question": f"number {i} {i * 7919}?"} for i in range(200)]
     other = SQLTokenizer.train(pairs, vocab_size=model.config.vocab_size + 40)
