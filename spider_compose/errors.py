@@ -71,6 +71,25 @@ def choose(name: str, value: str, valid: Iterable[str]) -> str:
     options = list(valid)
     if value in options:
         return value
-    near = get_close_matches(str(value), options, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise OptionError(f"`{name}` must be one of {options}, but got {value!r}.{hint}")
+    raise OptionError(f"`{name}` must be one of {options}, but got {value!r}.{_nearest(value, options)}")
+
+
+def missing_column(place: str, column: str, there: Iterable[str], option: str) -> OptionError:
+    """The error for rows without a column; its name may be a default that the user never gave.
+
+    Args:
+        place: what was read.
+        column: the one that is not there.
+        there: the columns there are.
+        option: the one that names another column.
+    """
+    found = list(there)
+    return OptionError(
+        f"{place}: expected a column {column!r}, but its columns are {found}. Name the one that holds it: "
+        f"add `{option} NAME` to the command.{_nearest(column, found)}"
+    )
+
+
+def _nearest(value: str, valid: list[str]) -> str:
+    near = get_close_matches(str(value), valid, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,8 +1,9 @@
 """The score on Ray Data, where one machine is not enough: the same rows and results as in one process.
 
-    from spider_compose.stef.ray import score_dataset
+    from spider_compose.stef.ray import Cluster, score_dataset
 
-    scored = score_dataset(ray.data.read_parquet("s3://bucket/log"), rules="rules.json", actors=64)
+    log = ray.data.read_parquet("s3://bucket/log")
+    scored = score_dataset(log, rules="rules.json", cluster=Cluster(actors=64))
     scored.write_parquet("s3://bucket/scores")
 
 `score_dataset` is a stage for a pipeline of one's own. `score_log` is `stef score LOG --out DIR --ray`: tasks
@@ -26,6 +27,7 @@ from spider_compose.stef.judges.configuration import read_document
 from spider_compose.stef.monitoring.formats import STDIN, LogFile, RawRow
 from spider_compose.stef.monitoring.identities import Identities
 from spider_compose.stef.monitoring.log import DATASETS, Log, LogRow, Reading
+from spider_compose.stef.monitoring.parquet_rows import table_rows
 from spider_compose.stef.monitoring.run import Batch
 from spider_compose.stef.monitoring.scored import SCHEMA
 from spider_compose.stef.monitoring.store import ScoreStore
@@ -39,6 +41,9 @@ try:
     import ray.data
 except ImportError as error:
     raise MissingExtraError("scoring on Ray needs it: pip install 'spider-compose[ray]'") from error
+
+
+_MOST = 10_000_000  # CPUs of an actor, seconds of waiting: beyond it is a slip
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,12 @@ class Cluster:
         if self.actors is not None and self.actors < 1:
             raise OptionError(f"`actors` must be at least 1, but got {self.actors}")
         for name in ("actor_cpus", "reader_cpus", "stall_seconds"):
-            if not getattr(self, name) > 0:
-                raise OptionError(f"`{name}` must be above 0, but got {getattr(self, name)}")
+            if not 0 < getattr(self, name) <= _MOST:
+                raise OptionError(
+                    f"`{name}` must be above 0 and at most {_MOST:,}, but got {getattr(self, name)}"
+                )
+        if not 0 <= self.actor_gpus <= _MOST:
+            raise OptionError(f"`actor_gpus` must be from 0 to {_MOST:,}, but got {self.actor_gpus}")
 
     def sized(self) -> int:
         """The number of actors, held against what the connected cluster has.
@@ -190,6 +199,8 @@ def score_log(
     here = replace(log, source=str(Path(log.source).resolve()))
     files = here.files()
     log.failed.update(here.failed)
+    if not files:
+        return
     dataset = _dataset(here, files, scorer, store.known, cluster)
     for work in _watched(dataset, cluster):
         for name, count in work.problems.items():
@@ -276,8 +287,9 @@ class _ScoreRows:
 
     def __call__(self, table: pa.Table) -> pa.Table:
         self.log.reading.columns.check(table.column_names, "the dataset")
-        values = table.to_pylist()
-        rows: list[LogRow] = [self.log.read_row(RawRow(n, row), "") for n, row in enumerate(values)]
+        rows: list[LogRow] = [
+            self.log.read_row(RawRow(number, values), "") for number, values in enumerate(table_rows(table))
+        ]
         batch = Batch(rows, [True] * len(rows))
         found = batch.table(self.scorer.score_batches([batch.given()]), self.scorer.signature)
         return found.cast(SCHEMA)

@@ -6,6 +6,7 @@ import csv
 import datetime
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from spider_compose.stef.cli import main
 
 pytest.importorskip("spacy")
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 ROWS = [
     {
         "question": "How many singers are from 'France'?",
@@ -237,13 +239,75 @@ def test_importing_the_score_loads_no_torch_and_no_spacy() -> None:
 
 def test_install_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["install-metric", "--cache", str(tmp_path)]) == 0
-    written = Path(capsys.readouterr().out.strip())
+    out, err = capsys.readouterr()
+    written = Path(out.removesuffix("\n"))
+    assert f'with HF_MODULES_CACHE={tmp_path} evaluate.load("stef")' in err
     assert written.is_file() and len(written.parent.name) == 64
     # the place where `evaluate` looks for the metric named "stef"
     place = written.parents[1].relative_to(tmp_path).as_posix()
     assert place == "evaluate_modules/metrics/evaluate-metric--stef"
     folders = [written.parent, *written.parent.parents][:4]
     assert all((folder / "__init__.py").is_file() for folder in folders)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_install_metric_says_what_is_missing(
+    there: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path))
+    monkeypatch.setattr(
+        "spider_compose.stef.cli.install_metric.find_spec", lambda name: object() if there else None
+    )
+    assert main(["install-metric"]) == 0
+    out, err = capsys.readouterr()
+    assert Path(out.removesuffix("\n")).is_file() and 'in Python, evaluate.load("stef")' in err
+    assert ("pip install 'spider-compose[metric]'" in err) is not there
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "says"),
+    [
+        (
+            {"nl": "q", "query": "s"},
+            [],
+            r"column 'question', .* ['nl', 'query'].* add `--question-column NAME`",
+        ),
+        ({"question": "q", "query": "s"}, [], "column 'sql', .* add `--sql-column NAME`"),
+        ({"nl_question": "q", "sql": "s"}, [], "Did you mean 'nl_question'?"),
+        (
+            {"question": "q", "sql": "s"},
+            ["--dialect-column", "d"],
+            "column 'd', .* add `--dialect-column NAME`",
+        ),
+    ],
+    ids=["none", "sql", "near", "named"],
+)
+def test_a_file_with_other_columns(
+    row: dict[str, str], options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["score", str(tmp_path / "q.jsonl"), *options]) == 2
+    said = capsys.readouterr().err
+    assert all(part in said for part in (str(tmp_path / "q.jsonl"), *says.split(".*"))), said
+
+
+def test_an_error_does_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(tmp_path / "\x1b[2Jno.jsonl")]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("streams", "code", "says"),
+    [(">&- 2>&- <&-", 0, ""), ("> /dev/full", 2, "stef: cannot read or write: No space left on device\n")],
+    ids=["closed", "full disk"],
+)
+def test_streams_that_take_nothing(streams: str, code: int, says: str, tmp_path: Path) -> None:
+    if "full" in streams and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    line = f"exec {sys.executable} -m spider_compose.stef install-metric --cache . {streams}"
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(["sh", "-c", line], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, says)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,6 +127,8 @@ def run(options: argparse.Namespace) -> int:
     from spider_compose.stef.monitoring.compare import COLUMNS, REASON_COLUMNS, compare, gate
     from spider_compose.stef.monitoring.scored import snapshot
 
+    if options.examples < 0:
+        raise OptionError(f"`--examples` must be at least 0, but got {options.examples}")
     given = sides(options)
     found_at = [(side, snapshot(side.source)) for side in given]
     chosen = options.signature, options.mixed

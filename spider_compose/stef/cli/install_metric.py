@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,16 @@ def register(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Install the metric's shell."""
+    """Install the metric's shell: its path goes to stdout, what comes next to stderr."""
     from spider_compose.stef.metric_install import install_metric
 
-    print(install_metric(options.cache))
+    print(install_metric(options.cache), flush=True)
+    where = f"with HF_MODULES_CACHE={options.cache} " if options.cache else ""
+    print(f'stef: in Python, {where}evaluate.load("stef") finds the metric, offline too', file=sys.stderr)
+    if find_spec("evaluate") is None:
+        print(
+            "stef: the package `evaluate` is not installed in this environment: "
+            "pip install 'spider-compose[metric]'",
+            file=sys.stderr,
+        )
     return 0

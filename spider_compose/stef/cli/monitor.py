@@ -119,13 +119,15 @@ def run(options: argparse.Namespace) -> int:
     """Close windows, keep the state, tell what changed."""
     from spider_compose.stef.monitoring import drift, watch_state
     from spider_compose.stef.monitoring.notify import prometheus_text, shown_address
+    from spider_compose.stef.monitoring.scored import snapshot
 
     used, now = settings(options), _now(options.now)
     address = options.webhook or os.environ.get(ADDRESS)
     if address:
         shown_address(address)
-    if options.tries < 1 or not options.timeout > 0:
-        raise OptionError("`--tries` must be at least 1, and `--timeout` above 0 seconds")
+    if options.tries < 1 or not 0 < options.timeout <= 3600:
+        raise OptionError("`--tries` must be at least 1, and `--timeout` above 0 and at most 3600 seconds")
+    snapshot(options.source)  # before a state is made for what is not there
     path = Path(options.state) if options.state else _state_path(Path(options.source))
     with watch_state.locked(path):
         watch = watch_state.load(path, used)
@@ -275,7 +277,10 @@ def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[
     for key, stream in sorted(watch.streams.items()):
         named = ", ".join(f"{n} {printable(v, 80) or '-'}" for n, v in zip(used.by, key, strict=True))
         yield ""
-        states = "; ".join(f"{name} {_state(stream, name, used)}" for name in stream.waiting)
+        states = "; ".join(
+            f"{name} {_last_change(watch, used, key, name)}{_state(stream, name, used)}"
+            for name in stream.waiting
+        )
         yield f"{named or 'all rows'}: {states}"
         yield f"  {'window':<18}{'rows':>8}{'questions':>11}" + "".join(f"{name:>20}" for name in WATCHED)
         for window in stream.windows[-options.show :] if options.show > 0 else []:
@@ -289,6 +294,13 @@ def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[
         f"at most {used.false_alarms:g} false alarms a year over all {charts_of(watch)} CUSUMs together "
         f"(limit {limit_of(watch, used):.2f}); scores: {printable(watch.scored_under) or 'unknown'}"
     )
+
+
+def _last_change(watch: Watch, used: Settings, key: tuple[str, ...], measure: str) -> str:
+    """When a chart last began anew, and nothing where it never did."""
+    own = dict(zip(used.by, key, strict=True))
+    changes = [alarm for alarm in watch.alarms if (alarm.stream, alarm.measure) == (own, measure)]
+    return f"changed on {changes[-1].since} (told above), since then " if changes else ""
 
 
 def _state(stream: Stream, measure: str, used: Settings) -> str:

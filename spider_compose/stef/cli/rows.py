@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError, choose
+from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError, missing_column
 
 FORMATS = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 FIELDS = {
@@ -59,12 +59,10 @@ def read_rows(options: argparse.Namespace, path: Path) -> Iterator[dict[str, Any
 
 
 def _check_columns(row: dict[str, Any], columns: dict[str, str], path: Path) -> None:
-    for field in ("question", "sql"):
-        if columns[field] not in row and not row.get("unreadable"):
-            choose(f"--{field}-column", columns[field], sorted(row))
     for field, column in columns.items():
-        if field in ("enriched_question", "dialect") and column != FIELDS[field] and column not in row:
-            choose(f"--{field.replace('_', '-')}-column", column, sorted(row))
+        needed = not row.get("unreadable") if field in ("question", "sql") else column != FIELDS[field]
+        if needed and column not in row:
+            raise missing_column(str(path), column, sorted(row), f"--{field.replace('_', '-')}-column")
 
 
 def _jsonl(path: Path) -> Iterator[dict[str, Any]]:

@@ -89,6 +89,8 @@ def output(path: str | None) -> Iterator[TextIO]:
         with target.open("w", encoding="utf-8") as out:
             yield out
         return
+    if not target.parent.is_dir():
+        raise OptionError(f"cannot write {path}: there is no folder {target.parent}")
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8") as out:
@@ -105,9 +107,9 @@ def run(options: argparse.Namespace) -> int:
     from spider_compose.stef.score import Summary
 
     score_log.check_options(options)
+    _check_outputs(options)
     if options.out is not None:
         return score_log.run(options, *scorer_and_budget(options))
-    _check_outputs(options)
     (used, budget), summary = scorer_and_budget(options), Summary()
     # `tee` holds back what the scorer reads ahead, no more: results come in the order of the rows.
     first, second = tee(row_files.read_rows(options, Path(options.file)))

@@ -81,7 +81,8 @@ def permutation_score(window: Moments, before: Moments) -> float:
         return 0.0
     third = whole.s3 / size - 3 * mean * whole.s2 / size + 2 * mean**3
     variance = n * (size - n) / (size - 1) * second
-    skew = n * (size - n) * (size - 2 * n) / ((size - 1) * (size - 2)) * third / variance**1.5
+    # Of two values none is skewed: `size - 2 * n` is 0.
+    skew = n * (size - n) * (size - 2 * n) / ((size - 1) * max(size - 2, 1)) * third / variance**1.5
     binary = whole.s1 == 100.0 * whole.lost
     if abs(skew) > (_LATTICE if binary else _MOST_SKEWED):
         return _count_score(window, whole)

@@ -113,7 +113,7 @@ class Cube:
         folded = {
             name: len(table[column].unique()) - len(names) + 1
             for name, column, names in (("agents", "agent", agents), ("databases", "database", databases))
-            if names and names[-1] == OTHERS
+            if set(names) != set(table[column].unique().to_pylist())  # someone may be called so
         }
         return cls(agents, databases, every, outcomes, cells, folded)
 
@@ -246,7 +246,8 @@ def _names(column: pa.ChunkedArray, most: int) -> tuple[str, ...]:
     counts = {item["values"]: item["counts"] for item in pc.value_counts(column).to_pylist()}
     if len(counts) <= most:
         return tuple(sorted(counts))
-    kept = sorted(counts, key=lambda name: (-counts[name], name))[: max(0, most - 1)]
+    known = sorted(counts.keys() - {OTHERS}, key=lambda name: (-counts[name], name))
+    kept = known[: max(0, most - 1)]
     return (*sorted(kept), OTHERS)
 
 

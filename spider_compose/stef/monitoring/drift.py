@@ -60,6 +60,9 @@ class Settings:
         for name, least in (("learn", 1), ("least_questions", 1), ("late_days", 0), ("grace_hours", 0)):
             if not getattr(self, name) >= least:
                 raise OptionError(f"`{name}` must be at least {least}, but got {getattr(self, name)}")
+        for name, most in (("late_days", 36_500), ("grace_hours", 876_000)):  # a hundred years
+            if getattr(self, name) > most:
+                raise OptionError(f"`{name}` must be at most {most:,}, but got {getattr(self, name)}")
         if not 0 < self.false_alarms <= 1000:
             raise OptionError(
                 f"`false_alarms` must be above 0 and at most 1000 a year, but got {self.false_alarms}"
@@ -206,8 +209,8 @@ def check_clock(watch: Watch, now: datetime, settings: Settings) -> None:
     Raises:
         SpiderComposeError: by more than a window, which no clock that is set right goes back.
     """
-    closed = max((stream.closed for stream in watch.streams.values() if stream.closed is not None), default=0)
-    if closed > _microseconds(now) + WINDOWS[settings.every][0]:
+    every = [stream.closed for stream in watch.streams.values() if stream.closed is not None]
+    if every and (closed := max(every)) > _microseconds(now) + WINDOWS[settings.every][0]:
         raise SpiderComposeError(
             f"the state has closed windows up to {_name(closed, settings.every)}, but it is {now.date()}: "
             "the clock is wrong, or was at an earlier run. Set it right, or delete the state to begin anew"
@@ -231,7 +234,10 @@ def earliest_needed(watch: Watch, settings: Settings) -> datetime | None:
     if not closed or None in closed:
         return None
     first = min(value for value in closed if value is not None)
-    return _EPOCH + timedelta(microseconds=first - int(settings.late_days * 24 * _HOUR))
+    try:
+        return _EPOCH + timedelta(microseconds=first - int(settings.late_days * 24 * _HOUR))
+    except OverflowError:  # before the year 1
+        return None
 
 
 def _close(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 from urllib.parse import unquote
 
 from spider_compose.errors import OptionError, SpiderComposeError
@@ -83,7 +83,9 @@ class LogFile:
             for row in reader(self):
                 yield row if row.values is None else RawRow(row.number, self._with_given(row.values))
         except (OSError, EOFError, zlib.error) as error:
-            raise SpiderComposeError(f"cannot read {self.name}: {error}") from error
+            raise SpiderComposeError(
+                f"cannot read {self.name}: {getattr(error, 'strerror', None) or error}"
+            ) from error
 
     def _with_given(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """A row's values, and what its folders say where it says nothing."""
@@ -91,9 +93,18 @@ class LogFile:
         return {**values, **silent} if silent else values
 
     def columns(self) -> set[str] | None:
-        """The columns of its first rows, or None where none of them can be read."""
-        readable = (row.values for row in self.rows() if row.values is not None)
-        first = list(islice(readable, LOOK))
+        """The columns of its first rows, or None where none of them can be read.
+
+        Raises:
+            SpiderComposeError: the file cannot be read at all.
+        """
+        first: list[Mapping[str, Any]] = []
+        try:
+            for values in islice((row.values for row in self.rows() if row.values is not None), LOOK):
+                first.append(values)
+        except SpiderComposeError:
+            if not first:  # a file that breaks off later is read as far as it can be
+                raise
         return {str(name) for values in first for name in values} if first else None
 
 
@@ -170,13 +181,19 @@ def _given(inner: Path) -> dict[str, str]:
 def _text(file: LogFile) -> TextIO:
     """The characters of a file, in UTF-8, or UTF-16 where its mark says so; bytes that are none: U+FFFD."""
     if file.path is None:
-        opened: Any = sys.stdin.buffer
+        opened: Any = _stdin()
     else:
         zipped = file.path.suffix.lower() == ".gz"
         opened = (gzip.open if zipped else open)(file.path, "rb")
     first = opened.peek(2)[:2] if hasattr(opened, "peek") else b""
     encoding = "utf-16" if first in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
     return io.TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:  # `<&-`, or a service without one
+        raise SpiderComposeError("standard input is closed")
+    return sys.stdin.buffer
 
 
 def _jsonl(file: LogFile) -> Iterator[RawRow]:
@@ -262,6 +279,6 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 def _parquet(file: LogFile) -> Iterator[RawRow]:
     from spider_compose.stef.monitoring.parquet_rows import parquet_rows
 
-    opened: Any = io.BytesIO(sys.stdin.buffer.read()) if file.path is None else file.path
+    opened: Any = io.BytesIO(_stdin().read()) if file.path is None else file.path
     for number, values in enumerate(parquet_rows(opened, file.name), start=1):
         yield RawRow(number, values)

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
 
-from spider_compose.errors import OptionError, SpiderComposeError, choose
+from spider_compose.errors import OptionError, SpiderComposeError, missing_column
 from spider_compose.language import BATCH_SIZE
 from spider_compose.stef.monitoring.formats import LOOK, STDIN, LogFile, RawRow, find_files
 from spider_compose.stef.monitoring.times import read_time
@@ -50,10 +50,7 @@ class Columns:
             wanted = getattr(self, column.name)
             doubled = f"{wanted} (1)" in there  # see `formats.distinct_names`
             if wanted not in there and (column.name in _NEEDED or wanted != column.default or doubled):
-                try:
-                    choose(f"--{column.name.replace('_', '-')}-column", wanted, there)
-                except OptionError as error:
-                    raise OptionError(f"{name}: {error}") from None
+                raise missing_column(name, wanted, there, f"--{column.name.replace('_', '-')}-column")
 
 
 @dataclass(frozen=True)

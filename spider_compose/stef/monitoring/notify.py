@@ -111,8 +111,8 @@ def send(
     """
     place = shown_address(address)
     headers = {"Content-Type": "application/json", "User-Agent": "stef-monitor"}
-    if token:
-        headers["Authorization"] = f"Bearer {token}"
+    if token and token.strip():  # files of secrets end with a line
+        headers["Authorization"] = f"Bearer {token.strip()}"
     body = json.dumps(document).encode("utf-8")
     request = urllib.request.Request(address, data=body, headers=headers, method="POST")
     opener = urllib.request.build_opener(_NoRedirect)
@@ -126,6 +126,9 @@ def send(
             if error.code < 500 and error.code not in _TRY_AGAIN:
                 break
             asked = _retry_after(error.headers.get("Retry-After"))
+        except ValueError as error:  # a host or a token that cannot be sent, with the secret in its message
+            fault = type(error).__name__
+            break
         except (OSError, HTTPException) as error:
             # The message of the error may repeat the address.
             reason = getattr(error, "reason", error)
@@ -137,7 +140,7 @@ def send(
 
 def _pauses(tries: int) -> Iterator[float | None]:
     """The wait after each try, None after the last."""
-    yield from (float(2**number) for number in range(tries - 1))
+    yield from (min(2.0 ** min(number, 10), _LONGEST_WAIT) for number in range(tries - 1))
     yield None
 
 

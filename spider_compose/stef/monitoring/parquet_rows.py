@@ -32,23 +32,32 @@ def parquet_rows(source: Path | BinaryIO, name: str) -> Iterator[dict[str, Any]]
         ) from error
     try:
         for batch in pyarrow.parquet.ParquetFile(source).iter_batches(batch_size=_ROWS):
-            names = distinct_names(batch.schema.names)
-            for values in zip(*(_values(column) for column in batch.columns), strict=True):
-                yield dict(zip(names, values, strict=True))
+            yield from table_rows(batch)
     except pa.ArrowException as error:
         raise SpiderComposeError(f"{name} is no Parquet file: {error}") from error
+
+
+def table_rows(table: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a table, or a batch of one, of pyarrow."""
+    names = distinct_names(table.schema.names)
+    for values in zip(*(_values(column) for column in table.columns), strict=True):
+        yield dict(zip(names, values, strict=True))
 
 
 def _values(column: Any) -> list[Any]:
     """A column's values; texts that are not marked as such are bytes, and read as UTF-8."""
     import pyarrow as pa
 
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        # Python's times end at microseconds; what is finer is cut off.
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_timestamp(column.type):
+        # Python's times end at microseconds; what is finer is cut off. With a zone they stand there in UTC,
+        # whose name is always known.
+        unit = "us" if column.type.unit == "ns" else column.type.unit
+        column = column.cast(pa.timestamp(unit, column.type.tz and "UTC"), safe=False)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.cast(pa.large_binary())  # not every writer sees to it that it is UTF-8
     try:
         values = column.to_pylist()
-    except (ValueError, OverflowError):  # a time that Python has not
+    except (ValueError, OverflowError, KeyError):  # a time or a zone that Python has not
         values = [_value(scalar) for scalar in column]
     return [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
 
@@ -59,8 +68,8 @@ def _value(scalar: Any) -> Any:
 
     try:
         return scalar.as_py()
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, KeyError):
         try:
             return scalar.cast(pa.string()).as_py()
-        except pa.ArrowException:  # lists and records
+        except (pa.ArrowException, ValueError):  # lists and records
             return f"a {scalar.type} that cannot be read"

@@ -77,10 +77,12 @@ def check_sampling(samples: int, seed: int) -> None:
     """Refuse what numpy would refuse less clearly.
 
     Raises:
-        OptionError: `samples` is below 100 or `seed` below 0.
+        OptionError: `samples` is below 100 or above a million, or `seed` below 0.
     """
     if samples < 100:
         raise OptionError(f"`samples` must be at least 100, or intervals mean nothing, but got {samples}")
+    if samples > 1_000_000:
+        raise OptionError(f"`samples` must be at most 1,000,000, or memory runs out, but got {samples:,}")
     if seed < 0:
         raise OptionError(f"`seed` must be an integer of at least 0, but got {seed}")
 

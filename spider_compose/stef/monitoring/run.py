@@ -164,10 +164,12 @@ def _start_worker(scorer: Scorer, open_while_wanted: Connection) -> None:
     """
     global _scorer
     _scorer = scorer
+    import signal
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
     from threading import Thread
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent as well, which ends the pool
     parent = parent_process()
     if parent is not None:
         watched: list[Any] = [parent.sentinel, open_while_wanted]

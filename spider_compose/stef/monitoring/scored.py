@@ -220,12 +220,16 @@ def describe(folder: str | Path) -> dict[str, Any]:
         SpiderComposeError: the folder is no scored folder, or of a format this version does not know.
     """
     path = Path(folder) / "stef.json"
+    expected = f"expected a folder written by `stef score LOG --out {folder}`, but"
+    if not path.parent.exists():
+        raise SpiderComposeError(f"{expected} there is none at {folder}")
+    if not path.exists():
+        raise SpiderComposeError(f"{expected} {folder} has no {path.name}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SpiderComposeError(
-            f"expected a folder written by `stef score LOG --out {folder}`, but cannot read {path}: {error}"
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise SpiderComposeError(f"{expected} cannot read {path}: {why}") from error
     found = document.get("format") if isinstance(document, dict) else None
     if found != FORMAT:
         raise SpiderComposeError(f"{path}: expected the format {FORMAT!r}, but got {found!r}")

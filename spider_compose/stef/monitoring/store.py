@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -30,6 +31,8 @@ from spider_compose.stef.score import Result
 
 PART_ROWS = 16_384
 PART_SECONDS = 60.0
+
+_LOG = logging.getLogger(__name__)
 
 _CONTENT = ("agent", "database", "time", "question", "enriched_question", "sql", "dialect")
 
@@ -170,7 +173,9 @@ class ScoreStore:
             yield
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            what = "there is no room left for it" if full else f"it cannot be written: {error}"
+            what = (
+                "there is no room left for it" if full else f"it cannot be written: {error.strerror or error}"
+            )
             raise OutputError(
                 f"{self.folder}: {what}. {self.written:,} rows of this run are there and stay; "
                 "make room and run the same command again: it does the others"
@@ -234,7 +239,7 @@ def open_store(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error}") from error
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
     with _alone(folder):
         for left in folder.glob("scores/day=*/.part-*.new"):  # of a run that was killed
             left.unlink()
@@ -256,10 +261,11 @@ def open_store(
 
 def _ours(folder: Path) -> bool:
     """Whether a folder is one of scores; the lock alone is of a run that was killed at once."""
-    if {path.name for path in folder.iterdir()} <= {"stef.lock", ".stef.json.new"}:
+    names = {path.name for path in folder.iterdir()}
+    if "stef.json" in names:
+        describe(folder)
         return True
-    describe(folder)
-    return True
+    return names <= {"stef.lock", ".stef.json.new"}
 
 
 @contextmanager
@@ -270,12 +276,21 @@ def _alone(folder: Path) -> Iterator[None]:
     except ImportError:  # Windows: two runs at a time leave rows twice, which reading drops
         yield
         return
-    with (folder / "stef.lock").open("w") as lock:
+    try:
+        lock = (folder / "stef.lock").open("w")
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise OutputError(
                 f"another run writes to {folder}; wait for it, or name another folder"
+            ) from error
+        except OSError as error:  # some network drives
+            raise OutputError(
+                f"{folder} cannot be locked against a second run: {error.strerror or error}; "
+                "name a folder on another drive"
             ) from error
         yield
 
@@ -285,6 +300,15 @@ def _write_description(folder: Path, signature: str, rules: str, columns: Column
     document: dict[str, Any] = {"format": FORMAT, "signatures": {}}
     if path.exists():
         document = describe(folder)
+    others = len(document["signatures"].keys() - {signature})
+    if others and signature not in document["signatures"]:
+        _LOG.warning(
+            "stef: %s has rows of %s; those of this run get another (%s), so that report, compare and "
+            "monitor will ask for one with `--signature`",
+            folder,
+            "one signature" if others == 1 else f"{others} signatures",
+            signature,
+        )
     # Without the counts of an earlier run: they come at the end, and are right or absent.
     document["signatures"][signature] = {"rules": rules, "columns": asdict(columns)}
     _write_json(path, document)
@@ -300,8 +324,8 @@ def _known(folder: Path, signature: str, retry: Collection[str]) -> Identities:
     names = ["key", *_CONTENT, "signature", "unscored"]
     for part in parts(folder):
         try:
-            table = pyarrow.parquet.ParquetFile(part).read(columns=names)
-        except (pa.ArrowException, OSError) as error:
+            table = pyarrow.parquet.ParquetFile(part).read(columns=names).select(names)
+        except (pa.ArrowException, KeyError, OSError) as error:
             raise SpiderComposeError(
                 f"cannot read the part {part}: {error}; delete it and run again: its rows are done once more"
             ) from error

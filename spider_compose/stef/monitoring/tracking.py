@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
-from spider_compose.errors import MissingExtraError, choose
+from spider_compose.errors import MissingExtraError, SpiderComposeError, choose
 from spider_compose.stef.monitoring.report import Report
 
 TRACKERS = ("mlflow", "trackio")
@@ -26,6 +26,7 @@ def track(report: Report, tracker: str, project: str = "stef") -> None:
     Raises:
         OptionError: the tracker is unknown.
         MissingExtraError: it is not installed.
+        SpiderComposeError: it fails, as where its server does not answer.
     """
     log = {"mlflow": _mlflow, "trackio": _trackio}[choose("--track", tracker, TRACKERS)]
     for agent in report.agents:
@@ -37,6 +38,11 @@ def track(report: Report, tracker: str, project: str = "stef") -> None:
             log(project, name, settings, [*steps, (None, _metrics(agent, "all"))])
         except ImportError as error:
             raise MissingExtraError(f"`--track {tracker}` needs it: pip install {tracker}") from error
+        except Exception as error:  # of whatever a tracker stands on
+            raise SpiderComposeError(
+                f"{tracker} does not take the figures of agent {name!r}: {type(error).__name__}: "
+                f"{str(error)[:300]}"
+            ) from error
 
 
 def _metrics(figures: dict[str, Any], over: str) -> dict[str, float]:

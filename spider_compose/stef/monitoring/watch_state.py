@@ -19,6 +19,12 @@ from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch,
 
 FORMAT = "stef monitor 1"
 
+# What a file raises that is no state.
+_NO_STATE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
+_LAST = 253_402_300_800_000_000  # microseconds from 1970 to the year 10000
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
@@ -54,7 +60,7 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(out.fileno())
         part.replace(path)
     except OSError as error:
-        raise SpiderComposeError(f"cannot write {path}: {error}") from error
+        raise SpiderComposeError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -96,9 +102,10 @@ def load(path: Path, settings: Settings) -> Watch:
             int(document["quiet_until"]),
             str(document.get("source", "")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except _NO_STATE as error:
+        why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise SpiderComposeError(
-            f"cannot read the state {path} ({error}); name another with `--state`, or delete it to begin anew"
+            f"cannot read the state {path} ({why}); name another with `--state`, or delete it to begin anew"
         ) from error
     wanted = json.loads(json.dumps(settings.fixed))
     if made_with != wanted:
@@ -138,13 +145,20 @@ def _stream(found: dict[str, Any]) -> Stream:
         for window, text in found["seen"].items()
     }
     return Stream(
-        closed=None if found["closed"] is None else int(found["closed"]),
+        closed=None if found["closed"] is None else _moment(found["closed"]),
         charts={name: _chart(chart) for name, chart in found["charts"].items()},
         waiting={name: Moments(*moments) for name, moments in found["waiting"].items()},
         waiting_since=dict(found["waiting_since"]),
         seen=seen,
         windows=[Window(**window) for window in found["windows"]],
     )
+
+
+def _moment(value: Any) -> int:
+    moment = int(value)
+    if abs(moment) >= _LAST:
+        raise ValueError(f"{value} is no time")
+    return moment
 
 
 def _chart(found: dict[str, Any]) -> Chart:

@@ -183,6 +183,8 @@ def test_another_signature_starts_anew_without_telling_old_changes(
         (["--false-alarms", "0"], "above 0"),
         (["--webhook", "ftp://secret-host"], "http:// or https://"),
         (["--tries", "0"], "at least 1"),
+        (["--timeout", "inf"], "at most 3600"),
+        (["--late-days", "inf"], "at most 36,500"),
         (["--now", "later"], "expected a time"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -274,3 +276,51 @@ def test_signatures_taken_together_start_nothing_anew(
     for now in ("2026-07-09", "2026-07-20", "2026-08-12"):
         assert main(["monitor", str(folder), "--mixed", "--now", now]) == 0
         assert "anew" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["nosuch", "empty"])
+@pytest.mark.parametrize("command", ["report", "compare", "monitor"])
+def test_what_is_not_there_is_said_plainly(
+    command: str, missing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    folder = str(tmp_path / missing)
+    assert main([command, folder, *([folder] if command == "compare" else [])]) == 2
+    said = capsys.readouterr().err
+    assert "Errno" not in said and f"stef score LOG --out {folder}" in said
+    assert ("there is none" if missing == "nosuch" else "has no stef.json") in said
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report", "{scores}", "--html", "{none}/x.html"],
+        ["report", "{scores}", "--json", "{none}/x.json"],
+        ["compare", "{scores}", "--agents", "A", "B", "--samples", "100", "--output", "{none}/x.json"],
+        ["monitor", "{scores}", "--state", "{none}/x.json"],
+        ["monitor", "{scores}", "--prometheus", "{none}/x.prom"],
+        ["sample-log", "{none}/x.jsonl"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-2]}" if isinstance(words, list) else None,
+)
+def test_a_file_in_no_folder(
+    arguments: list[str], scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word.format(scores=scores, none=tmp_path / "none") for word in arguments]) == 2
+    said = capsys.readouterr().err
+    assert "Errno" not in said and ".part" not in said and str(tmp_path / "none" / "x.") in said
+
+
+def test_a_chart_that_began_anew_says_so(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert monitor(scores) == 0
+    told = capsys.readouterr().out
+    (of_b,) = [line for line in told.splitlines() if line.startswith("agent B: ")]
+    (of_a,) = [line for line in told.splitlines() if line.startswith("agent A: ")]
+    assert f"score changed on {WORSE_DAY} (told above), since then " in of_b
+    assert "coverage steady" in of_b and "score steady" in of_a
+
+
+def test_examples_are_counted_from_nothing(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(scores), "--agents", "A", "B", "--examples", "-1"]) == 2
+    assert "`--examples` must be at least 0" in capsys.readouterr().err

@@ -25,6 +25,12 @@ LEVELS = np.array([0, 15, 25, 40, 50, 64, 80, 90, 100.0])
 SHARES = np.array([0.05, 0.03, 0.05, 0.07, 0.05, 0.05, 0.1, 0.1, 0.5])
 
 
+def test_two_values_are_a_draw_too() -> None:
+    """The least that `--learn 1 --least-questions 1` gives a chart."""
+    assert permutation_score(moments([40.0]), moments([90.0])) == pytest.approx(-1)
+    assert permutation_score(moments([90.0]), moments([40.0])) == pytest.approx(1)
+
+
 def moments(values: Any) -> Moments:
     loss = 100 - np.asarray(values, float)
     return Moments(len(loss), int((loss > 0).sum()), *(float((loss**k).sum()) for k in (1, 2, 3)))

@@ -84,3 +84,15 @@ def test_json_is_small_and_says_all(cube: Cube) -> None:
 def test_no_rows(table: pa.Table) -> None:
     cube = Cube.count(table.slice(0, 0))
     assert cube.cells == () and cube.days() is None
+
+
+@pytest.mark.parametrize("agents", [1, 12, 13, 40])
+def test_an_agent_may_be_called_others(agents: int, scored_table: Callable[..., pa.Table]) -> None:
+    names = [OTHERS, *(f"agent {n}" for n in range(1, agents))]
+    table = scored_table(count=agents * 3)
+    given = pa.array([names[n % agents] for n in range(table.num_rows)])
+    table = table.set_column(table.column_names.index("agent"), "agent", given)
+    found = Cube.count(table)
+    assert len(set(found.agents)) == len(found.agents) == min(agents, 12)
+    assert found.folded == ({"agents": agents - 11} if agents > 12 else {})
+    assert sum(count for cell in found.cells for count in cell.outcomes.values()) == table.num_rows

@@ -14,7 +14,7 @@ import pytest
 
 from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.stef.monitoring import drift, watch_state
-from spider_compose.stef.monitoring.drift import Alarm, Settings, Watch, advance
+from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch, advance
 from spider_compose.stef.monitoring.scored import SCHEMA
 from spider_compose.stef.monitoring.watched_rows import read_rows
 
@@ -271,6 +271,9 @@ def test_no_rows_are_no_fault() -> None:
         ({"false_alarms": 0}, "above 0"),
         ({"false_alarms": float("nan")}, "above 0"),
         ({"smallest": -1}, "at least 0"),
+        ({"late_days": float("inf")}, "at most 36,500"),
+        ({"late_days": float("nan")}, "at least 0"),
+        ({"grace_hours": 1e300}, "at most 876,000"),
     ],
     ids=str,
 )
@@ -299,15 +302,20 @@ BROKEN: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace('"every": "day"', '"every": "week"'), "was made with"),
     (lambda _: "[" * 100_000, "delete it to begin anew"),
     (lambda text: text.replace('"quiet_until": 0', '"quiet_until": "later"'), "delete it to begin anew"),
+    (lambda text: text.replace('"quiet_until": 0', '"quiet_until": 1e999'), "delete it to begin anew"),
+    (lambda text: text.replace('"closed": 1', f'"closed": {10**19}'), "is no time"),
+    (lambda text: text.replace('"streams": [', '"streams": [[],'), "delete it to begin anew"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("broken", "says"), BROKEN, ids=["cut", "version", "no state", "settings", "deep", "type"]
+    ("broken", "says"),
+    BROKEN,
+    ids=["cut", "version", "no state", "settings", "deep", "type", "infinite", "far", "list"],
 )
 def test_a_state_that_does_not_fit(broken: Callable[[str], str], says: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    watch_state.save(path, Watch(), Settings())
+    watch_state.save(path, Watch({("A",): Stream(closed=10**15)}), Settings())
     path.write_text(broken(path.read_text()))
     with pytest.raises(SpiderComposeError, match=says):
         watch_state.load(path, Settings())

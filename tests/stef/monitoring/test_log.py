@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time
@@ -200,12 +201,17 @@ def test_a_file_that_is_broken_does_not_stop_the_others(tmp_path: Path) -> None:
     [
         ([{"question": "q", "query": "s"}], {}, "--sql-column"),
         ([{"questoin": "q", "sql": "s"}], {}, "Did you mean 'questoin'"),
+        (
+            [{"nl": "q", "query": "s"}],
+            {},
+            r"expected a column 'question', .* \['nl', 'query'\].* add `--question",
+        ),
         (ROWS, {"columns": Columns(time="at")}, "--time-column"),
         (ROWS, {"columns": Columns(id="uuid")}, "--id-column"),
-        ("question,sql,sql\nq,s,t\n", {}, "--sql-column.* 'sql \\(1\\)'"),
-        ("question,sql,time,time\nq,s,1,2\n", {}, "--time-column.* 'time \\(1\\)'"),
+        ("question,sql,sql\nq,s,t\n", {}, "'sql \\(1\\)'.*--sql-column"),
+        ("question,sql,time,time\nq,s,1,2\n", {}, "'time \\(1\\)'.*--time-column"),
     ],
-    ids=["no sql", "misspelt", "time named", "id named", "doubled", "doubled time"],
+    ids=["no sql", "misspelt", "other names", "time named", "id named", "doubled", "doubled time"],
 )
 def test_a_missing_column_stops_before_anything_is_read(
     rows: list[Any] | str, reading: dict[str, Any], says: str, tmp_path: Path
@@ -365,3 +371,46 @@ def test_times_of_parquet(values: pa.Array, expected: str | None, tmp_path: Path
     ((row,),) = log.batches()
     assert (row.time and row.time.isoformat()) == expected
     assert log.problems == ({} if expected else {"time_unreadable": 1})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([b"2026-07-01\xff"]).view(pa.string()),
+        pa.array([1_782_864_000], pa.timestamp("s", "Mars/Olympus")),
+        pa.array([1_782_864_000_000], pa.timestamp("ms", "+07:45")),
+        pa.array([[1_782_864_000]], pa.list_(pa.timestamp("s", "Mars/Olympus"))),
+        pa.array([[b"\xff"]]),
+    ],
+    ids=["no UTF-8", "no such zone", "offset", "zone in a list", "bytes in a list"],
+)
+def test_whatever_parquet_holds_is_a_row(values: pa.Array, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    columns = {"question": values, "sql": values, "agent": values, "id": values, "time": values}
+    pyarrow.parquet.write_table(pa.table(columns), path)
+    ((row,),) = Log(str(path)).batches()
+    for text in (row.key, row.agent, row.text("question"), row.text("sql")):
+        assert text is not None and text.encode()
+    if pa.types.is_timestamp(values.type):
+        assert row.time is not None and row.time.isoformat() == "2026-07-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.csv.gz"])
+def test_a_short_file_that_breaks_off_is_read_as_far_as_it_goes(name: str, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    rows = [{**ROWS[0], "id": n, "question": str(rng.random())} for n in range(60)]
+    if name.startswith("a.csv"):
+        text = "\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)])
+    else:
+        text = "\n".join(map(json.dumps, rows))
+    (tmp_path / name).write_bytes(gzip.compress(text.encode())[:-60])
+    for source in (tmp_path / name, tmp_path):
+        log = Log(str(source))
+        assert 20 < sum(map(len, log.batches())) < 60 and list(log.failed) == [name]
+        write_jsonl(tmp_path / "b.jsonl", [])
+
+
+def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    log = Log("-")
+    assert list(log.batches()) == [] and log.failed == {"stdin": "standard input is closed"}

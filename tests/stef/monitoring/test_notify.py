@@ -133,6 +133,31 @@ def test_webhook_gives_up_without_a_secret(
     assert SECRET not in shown and "127.0.0.1" in shown
 
 
+@pytest.mark.parametrize(
+    ("address", "token"),
+    [(None, f"{SECRET}\nX-Other: 1"), (None, f"{SECRET}\u20ac"), (f"http://.x/{SECRET}", None),
+     (f"http://{'x' * 70}.org/{SECRET}", None)],
+    ids=["token of two lines", "token of other letters", "empty label", "long label"],
+)  # fmt: skip
+def test_what_cannot_be_sent_shows_no_secret(serve: Any, address: str | None, token: str | None) -> None:
+    server, waited = serve(200), list[float]()
+    with pytest.raises(SpiderComposeError, match="Error") as caught:
+        send(address or server.address, {}, token=token, wait=waited.append)
+    assert SECRET not in str(caught.value) and server.got == [] and waited == []
+
+
+def test_a_token_from_a_file_ends_with_a_line(serve: Any) -> None:
+    server = serve(200)
+    send(server.address, {}, token="bearer-token\n")
+    assert server.got[0][0]["Authorization"] == "Bearer bearer-token"
+
+
+def test_waits_stay_short_however_many_tries(serve: Any) -> None:
+    server, waited = serve(*[500] * 1100, 200), list[float]()
+    send(server.address, {}, tries=2000, wait=waited.append)
+    assert len(waited) == 1100 and max(waited) == 60
+
+
 def test_webhook_that_never_answers_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/{SECRET}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,15 @@ def test_what_other_machines_cannot_read(source: str, tmp_path: Path) -> None:
         score_log_on_ray(Log(source), scorer, store)
 
 
-@pytest.mark.parametrize("field", ["actors", "actor_cpus", "reader_cpus", "stall_seconds"])
-def test_settings_out_of_range(field: str) -> None:
-    with pytest.raises(OptionError, match=field):
-        Cluster(**{field: 0})
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("actors", [0, -1]),
+        ("actor_gpus", [-1, math.inf, math.nan]),
+        *((field, [0, -1, math.inf, math.nan]) for field in ("actor_cpus", "reader_cpus", "stall_seconds")),
+    ],
+)
+def test_settings_out_of_range(field: str, values: list[float]) -> None:
+    for value in values:
+        with pytest.raises(OptionError, match=field):
+            Cluster(**{field: value})

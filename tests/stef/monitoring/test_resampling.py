@@ -161,7 +161,9 @@ def test_t_quantile(freedom: int, quantile: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "seed", "says"), [(99, 1, "at least 100"), (100, -1, "at least 0")], ids=str
+    ("samples", "seed", "says"),
+    [(99, 1, "at least 100"), (10**9, 1, "at most 1,000,000"), (100, -1, "at least 0")],
+    ids=str,
 )
 def test_sampling_is_checked(samples: int, seed: int, says: str) -> None:
     with pytest.raises(OptionError, match=says):

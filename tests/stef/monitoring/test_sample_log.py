@@ -147,6 +147,8 @@ def test_values_change_in_question_and_query_alike() -> None:
     assert (other.question.replace("9", "2"), other.values) == (asked.question, ("9",))
 
 
-def test_no_rows_are_refused() -> None:
-    with pytest.raises(OptionError, match="at least 1, but got 0"):
-        next(sample_rows(0))
+@pytest.mark.parametrize("count", [-1, 0, 1_000_001, 10**12])
+def test_as_many_rows_as_there_can_be(count: int) -> None:
+    """Two months have no more seconds: it would look for a free one for ever."""
+    with pytest.raises(OptionError, match="from 1 to 1,000,000"):
+        next(sample_rows(count))

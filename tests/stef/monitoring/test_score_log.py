@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -160,6 +161,15 @@ def test_other_signatures_are_other_scores(tmp_path: Path) -> None:
     assert sorted(describe(out)["signatures"]) == ["one", "two"] and read_scores(out).num_rows == 6
 
 
+def test_a_second_signature_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log, out = write(tmp_path / "log.jsonl", rows(3)), tmp_path / "out"
+    for signature, said in (("one", 0), ("one", 0), ("two", 1), ("two", 0), ("one", 0), ("three", 1)):
+        caplog.clear()
+        run(log, out, Scorer(signature))
+        assert len(caplog.messages) == said, signature
+        assert all(signature in message and "--signature" in message for message in caplog.messages)
+
+
 def test_retry_scores_again_what_had_no_verdict(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log, out = write(tmp_path / "log.jsonl", rows(3)), tmp_path / "out"
     run(log, out, Scorer(unscored="no_verdict"))
@@ -202,18 +212,42 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "error"),
-    [
-        ("notes.txt", SpiderComposeError),
-        ("stef.json", SpiderComposeError),
-    ],
+    ("made", "says"), [("notes.txt", "a new or empty folder"), ("stef.json", "expected the format")]
 )
-def test_folders_of_others_are_left_alone(made: str, error: type[Exception], tmp_path: Path) -> None:
+def test_folders_of_others_are_left_alone(made: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / made).write_text('{"format": "something else"}')
-    with pytest.raises(error):
+    with pytest.raises(SpiderComposeError, match=says):
         run(write(tmp_path / "log.jsonl", rows(1)), tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [made]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), [(errno.EWOULDBLOCK, "another run"), (errno.ENOLCK, "cannot be locked")]
+)
+def test_a_lock_that_fails(fault: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network drive without locks is no other run to wait for."""
+
+    def flock(*_: Any) -> None:
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with (
+        pytest.raises(OutputError, match=says) as caught,
+        open_store(tmp_path / "out", "test", "digest", Columns()),
+    ):
+        pass
+    assert "Errno" not in str(caught.value)
+
+
+def test_a_part_of_others_is_one_error(tmp_path: Path) -> None:
+    log, out = write(tmp_path / "log.jsonl", rows(3)), tmp_path / "out"
+    run(log, out)
+    table = pyarrow.table({"key": ["1"], "score": ["high"]})
+    pyarrow.parquet.write_table(table, next(parts(out)).with_name("part-x.parquet"))
+    for use in (lambda: run(log, out), lambda: read_scores(out, ["score"])):
+        with pytest.raises(SpiderComposeError, match="delete"):
+            use()
 
 
 @pytest.mark.parametrize(
@@ -358,6 +392,7 @@ def test_the_command(real_log: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--out", "{out}", "--timezone", "Mars"], "`timezone`"),
         (["--out", "{out}", "--retry", "no_verdit"], "Did you mean 'no_verdict'"),
         (["--out", "{out}", "--part-rows", "0"], "--part-rows"),
+        (["--out", "{out}", "--summary", "{log}"], "write over the queries"),
         (["--out", "{out}", "--actors", "2"], "goes with `--ray`"),
         (["--out", "{out}", "--ray", "--workers", "2"], "does not go with `--ray`"),
         (["--out", "{out}", "--judge", "hub", "--judge-model", "m", "--judge-url", "http://localhost:1/v1",
@@ -368,9 +403,10 @@ def test_options_that_do_not_fit(
     extra: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = write(tmp_path / "log.jsonl", rows(1))
-    words = [word.format(out=tmp_path / "out") for word in extra]
+    words = [word.format(out=tmp_path / "out", log=log) for word in extra]
+    before = log.read_bytes()
     assert main(["score", str(log), *words]) == 2
-    assert says in capsys.readouterr().err
+    assert says in capsys.readouterr().err and log.read_bytes() == before
 
 
 def test_a_broken_file_of_a_folder_is_told_at_the_end(
@@ -461,10 +497,11 @@ def test_a_worker_that_dies_is_one_error(real_log: Path, tmp_path: Path) -> None
     killer.join()
 
 
-def _wait_as_worker(scorer: Any, open_while_wanted: Any) -> None:
+def _wait_as_worker(scorer: Any, open_while_wanted: Any, started: Any) -> None:
     from spider_compose.stef.monitoring.run import _start_worker
 
     _start_worker(scorer, open_while_wanted)
+    started.set()
     time.sleep(600)
 
 
@@ -472,8 +509,14 @@ def test_a_worker_ends_when_it_is_not_wanted() -> None:
     # The pool does not end one that it was just starting when another died: it waits for it, for ever.
     context = multiprocessing.get_context("spawn")
     open_while_wanted, wanted = context.Pipe(duplex=False)
-    worker = context.Process(target=_wait_as_worker, args=(None, open_while_wanted))
+    started = context.Event()
+    worker = context.Process(target=_wait_as_worker, args=(None, open_while_wanted, started))
     worker.start()
+    assert started.wait(120)
+    assert worker.pid is not None
+    os.kill(worker.pid, signal.SIGINT)  # Ctrl-C, of which each process gets one, is the parent's to take
+    worker.join(0.2)
+    assert worker.is_alive()
     wanted.close()
     worker.join(120)
     assert worker.exitcode == 1

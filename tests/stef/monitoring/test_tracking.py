@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from spider_compose.errors import MissingExtraError, OptionError
+from spider_compose.errors import MissingExtraError, OptionError, SpiderComposeError
 from spider_compose.stef.monitoring.report import Report, build_report
 from spider_compose.stef.monitoring.tracking import track
 
@@ -69,3 +69,12 @@ def test_trackers_that_are_not_there(
     monkeypatch.setitem(sys.modules, tracker, None)
     with pytest.raises(error):
         track(report, tracker)
+
+
+def test_a_tracker_that_fails_is_one_error(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: Any) -> Any:
+        raise RuntimeError("the server does not answer")
+
+    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=init))
+    with pytest.raises(SpiderComposeError, match=r"trackio .* 'A': RuntimeError: the server does not answer"):
+        track(report, "trackio")

@@ -22,6 +22,9 @@ from spider_compose.stef.monitoring.sample.questions import Asked, Corpus, bundl
 FIRST_DAY, DAYS = date(2026, 7, 1), 62
 WORSE_AGENT, WORSE_FROM = "B", date(2026, 8, 12)
 
+# Questions come at seconds of their own, of which two months have no more.
+MOST_ROWS = 1_000_000
+
 _WEEKDAYS = (1.0, 1.05, 1.1, 1.0, 0.85, 0.3, 0.22)  # from Monday
 _SHADOWED = 0.2  # of the questions go to all agents, as in a comparison of versions
 _APOLOGIES = ("", "", "I could not find a table that answers this question.", "-- no answer")
@@ -78,10 +81,10 @@ def sample_rows(rows: int = 3600, seed: int = 1) -> Iterator[dict[str, Any]]:
         `dialect`, and `planted`: what is wrong with the row, by name. No score looks at the last.
 
     Raises:
-        OptionError: `rows` is less than 1.
+        OptionError: `rows` is less than 1, or more than `MOST_ROWS`.
     """
-    if rows < 1:
-        raise OptionError(f"`rows` must be at least 1, but got {rows}")
+    if not 1 <= rows <= MOST_ROWS:
+        raise OptionError(f"`rows` must be from 1 to {MOST_ROWS:,}, but got {rows:,}")
     rng, corpus = random.Random(seed), bundled()
     asked = sorted(_traffic(rows, rng), key=lambda one: (one[0], one[1].name))
     question: Asked | None = None
