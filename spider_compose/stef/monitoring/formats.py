@@ -130,7 +130,7 @@ def find_files(source: str, kind: str | None = None) -> list[LogFile]:
                 "`--id-column key` and another `--out`"
             )
         files = [
-            LogFile(inner.as_posix(), path / inner, found, _given(inner))
+            LogFile(_shown(inner.as_posix()), path / inner, found, _given(inner))
             for inner in sorted(_inner(path))
             if (found := _format(inner))
         ]
@@ -148,7 +148,12 @@ def find_files(source: str, kind: str | None = None) -> list[LogFile]:
         raise OptionError(
             f"cannot tell the format of {path} by its ending {path.suffix!r}; name it with `--format`"
         )
-    return [LogFile(path.name, path, found, {})]
+    return [LogFile(_shown(path.name), path, found, {})]
+
+
+def _shown(name: str) -> str:
+    """A file's name as it may stand in messages and scores: nothing that steers a terminal."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in name)
 
 
 def _inner(folder: Path) -> Iterator[Path]:

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from spider_compose.errors import SpiderComposeError
-from spider_compose.stef.monitoring.scored import READ_SCHEMA, SCHEMA
+from spider_compose.stef.monitoring.log import as_text
+from spider_compose.stef.monitoring.scored import READ_SCHEMA, REASON, SCHEMA
 from spider_compose.stef.monitoring.times import read_time
 
 # Columns of numbers, and the greatest that each may hold; the least is 0.
@@ -58,6 +59,9 @@ def _as_read(table: pa.Table, field: pa.Field, path: Path) -> Any:
         if field.name == "time" and not pa.types.is_temporal(column.type):
             column = pa.array([read_time(value, timezone.utc) for value in column.to_pylist()], plain)
         column = column.cast(plain) if column.type != plain else column
+        column.validate(full=True)  # texts that are no UTF-8 are found here or nowhere
+        if pa.types.is_list(plain):
+            _check_items(column)
     except (pa.ArrowException, ValueError) as error:
         raise SpiderComposeError(
             f"{path}: the column `{field.name}` must be {plain}, but is {column.type}: {error}"
@@ -66,6 +70,21 @@ def _as_read(table: pa.Table, field: pa.Field, path: Path) -> Any:
         column = _in_range(column, field.name, path)
     column = column if field.nullable else pc.fill_null(column, "")
     return column if field.type == plain else column.cast(field.type)
+
+
+def _check_items(column: Any) -> None:
+    """Refuse lists with gaps, which no list of `stef score` has.
+
+    Raises:
+        ValueError: an item, or a part of one, is null.
+    """
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        items = chunk.flatten()
+        parts = items.flatten() if pa.types.is_struct(items.type) else [items]
+        names = [field.name for field in REASON] if pa.types.is_struct(items.type) else ["item"]
+        for name, part in zip(names, parts, strict=True):
+            if part.null_count:
+                raise ValueError(f"an item has no `{name}`")
 
 
 def _in_range(column: Any, name: str, path: Path) -> Any:
@@ -88,10 +107,13 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 row = json.loads(line)
+                if "\\u" in line:  # may be half of a UTF-16 pair, which UTF-8 has not
+                    row = json.loads(as_text(json.dumps(row, ensure_ascii=False)) or "")
                 yield _json_row(row, path, number)
-            except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+            except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+                why = f"there is no {error}" if isinstance(error, LookupError) else error
                 raise SpiderComposeError(
-                    f"{path}, line {number}: expected a line of `stef score --output`: {error}"
+                    f"{path}, line {number}: expected a line of `stef score --output`: {why}"
                 ) from error
 
 

@@ -138,8 +138,8 @@ def _shortened(row: dict[str, Any]) -> dict[str, Any]:
     row["reasons"] = [
         {
             **reason,
-            **{name: min(reason[name], len(read)) for name in ("question_start", "question_end")},
-            **{name: min(reason[name], len(row["sql"])) for name in ("sql_start", "sql_end")},
+            **{name: max(0, min(reason[name], len(read))) for name in ("question_start", "question_end")},
+            **{name: max(0, min(reason[name], len(row["sql"]))) for name in ("sql_start", "sql_end")},
         }
         for reason in reasons
     ]

@@ -414,3 +414,13 @@ def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     log = Log("-")
     assert list(log.batches()) == [] and log.failed == {"stdin": "standard input is closed"}
+
+
+def test_a_name_of_a_file_does_not_steer_the_terminal(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "\x1b[2J\u202e.jsonl"
+    path.write_text("{cut\n")
+    (found,) = read(tmp_path)
+    assert found.origin == "\ufffd[2J\ufffd.jsonl:1" and found.origin in caplog.text
+    assert read(path)[0].identity == found.identity

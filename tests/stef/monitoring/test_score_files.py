@@ -50,6 +50,9 @@ def test_no_number_is_no_score(form: str, tmp_path: Path) -> None:
         {"score": 1.0, "band": ["poor"]},
         {"score": 1.0, "time": "soon"},
         {"score": 1.0, "reasons": "none"},
+        {"score": 1.0, "reasons": [{"rule": "joins", "message": "m"}]},
+        {"score": 1.0, "tolerances": ["plural", None]},
+        {"score": 1.0, "enrichment_lost": [None]},
     ],
     ids=str,
 )
@@ -81,3 +84,32 @@ def test_every_command_takes_one_that_names_no_signature(
     assert main(["compare", str(path), str(path), "--samples", "100"]) == 0
     assert main(["monitor", str(path)]) == 0
     assert "(no agent)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("column", ["agent", "question", "unscored", "signature", "tolerances"])
+def test_texts_that_are_no_utf8_are_one_error(column: str, tmp_path: Path) -> None:
+    values = pa.array([b"\xff"]).view(pa.string())
+    if column == "tolerances":
+        values = pa.ListArray.from_arrays([0, 1], values)
+    path = tmp_path / "s.parquet"
+    pyarrow.parquet.write_table(pa.table({"score": [1.0], column: values}), path)
+    with pytest.raises(SpiderComposeError, match=f"`{column}`"):
+        read_scores(path)
+
+
+def test_halves_of_pairs_become_signs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`stef score` writes them as JSON escapes."""
+    row = {"score": 1.0, "agent": "\ud83d\ude00", "question": "a\ud800", "tolerances": ["\udfff"]}
+    path = write(tmp_path, "jsonl", [row])
+    (found,) = read_scores(path).to_pylist()
+    assert (found["agent"], found["question"]) == ("\U0001f600", "a\ufffd")
+    assert found["tolerances"] == ["\ufffd"]
+
+
+def test_spans_outside_their_text_mark_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = {"rule": "joins", "message": "m", "points": 5.0, "question": [-9, 900], "sql": [3, -1]}
+    row = {"score": 1.0, "question": "abc", "sql": "xyz", "reasons": [reason]}
+    assert main(["report", str(write(tmp_path, "jsonl", [row])), "--html", str(tmp_path / "r.html")]) == 0
+    assert '<p class="question">abc</p>' in (tmp_path / "r.html").read_text(encoding="utf-8")
