@@ -22,6 +22,10 @@ from spider_compose.stef.monitoring.times import read_time
 _MOST = {"score": 100.0, "p_correct": 1.0, "confidence": 1.0, "enrichment_quality": 1.0}
 
 
+# Microseconds from 1970 to the years 1 and 10000.
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_800_000_000
+
+
 def read_score_file(path: Path) -> pa.Table:
     """One file with scores as a table of `READ_SCHEMA`; columns that it lacks are empty.
 
@@ -62,6 +66,8 @@ def _as_read(table: pa.Table, field: pa.Field, path: Path) -> Any:
         column.validate(full=True)  # texts that are no UTF-8 are found here or nowhere
         if pa.types.is_list(plain):
             _check_items(column)
+        if field.name == "time":
+            _check_times(column)
     except (pa.ArrowException, ValueError) as error:
         raise SpiderComposeError(
             f"{path}: the column `{field.name}` must be {plain}, but is {column.type}: {error}"
@@ -70,6 +76,18 @@ def _as_read(table: pa.Table, field: pa.Field, path: Path) -> Any:
         column = _in_range(column, field.name, path)
     column = column if field.nullable else pc.fill_null(column, "")
     return column if field.type == plain else column.cast(field.type)
+
+
+def _check_times(column: Any) -> None:
+    """Refuse times that Python has not.
+
+    Raises:
+        ValueError: one lies before the year 1 or after 9999.
+    """
+    ends = pc.min_max(column.cast(pa.int64()))
+    for moment in (ends["min"].as_py(), ends["max"].as_py()):
+        if moment is not None and not _FIRST <= moment < _LAST:
+            raise ValueError(f"{moment} microseconds since 1970 are beyond the years 1 to 9999")
 
 
 def _check_items(column: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from spider_compose.errors import OptionError, SpiderComposeError
+from spider_compose.errors import OptionError, SpiderComposeError, choose
 from spider_compose.stef.monitoring.control_chart import Chart, Excursion, Moments, Step
 from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch, Window
+from spider_compose.stef.monitoring.watched_rows import WATCHED
 
 FORMAT = "stef monitor 1"
 
@@ -96,9 +98,9 @@ def load(path: Path, settings: Settings) -> Watch:
             raise ValueError(f"expected the format {FORMAT!r}, but got {document['format']!r}")
         made_with = document["settings"]
         watch = Watch(
-            {tuple(stream.pop("key")): _stream(stream) for stream in document["streams"]},
+            {_key(stream["key"], settings): _stream(stream) for stream in document["streams"]},
             [_alarm(alarm) for alarm in document["alarms"]],
-            document["scored_under"],
+            str(document["scored_under"]),
             int(document["quiet_until"]),
             str(document.get("source", "")),
         )
@@ -146,12 +148,18 @@ def _stream(found: dict[str, Any]) -> Stream:
     }
     return Stream(
         closed=None if found["closed"] is None else _moment(found["closed"]),
-        charts={name: _chart(chart) for name, chart in found["charts"].items()},
-        waiting={name: Moments(*moments) for name, moments in found["waiting"].items()},
-        waiting_since=dict(found["waiting_since"]),
+        charts={name: _chart(found["charts"][name]) for name in WATCHED},
+        waiting={choose("waiting", name, WATCHED): _moments(own) for name, own in found["waiting"].items()},
+        waiting_since={name: str(since) for name, since in found["waiting_since"].items()},
         seen=seen,
-        windows=[Window(**window) for window in found["windows"]],
+        windows=[_window(window) for window in found["windows"]],
     )
+
+
+def _key(values: list[Any], settings: Settings) -> tuple[str, ...]:
+    if len(values) != len(settings.fixed["by"]):
+        raise ValueError(f"{values} is no stream")
+    return tuple(map(str, values))
 
 
 def _moment(value: Any) -> int:
@@ -161,22 +169,43 @@ def _moment(value: Any) -> int:
     return moment
 
 
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is no number")
+    return number
+
+
+def _moments(values: list[Any]) -> Moments:
+    return Moments(*map(_number, values))
+
+
+def _window(found: dict[str, Any]) -> Window:
+    counts = (int(found[name]) for name in ("rows", "questions", "late"))
+    means = {name: None if mean is None else _number(mean) for name, mean in found["values"].items()}
+    return Window(str(found["start"]), *counts, means)
+
+
 def _chart(found: dict[str, Any]) -> Chart:
     return Chart(
-        seen=Moments(*found["seen"]),
+        seen=_moments(found["seen"]),
         windows=int(found["windows"]),
-        scores=[float(score) for score in found["scores"]],
+        scores=[_number(score) for score in found["scores"]],
         worse=_excursion(found["worse"]),
         better=_excursion(found["better"]),
     )
 
 
 def _excursion(found: dict[str, Any]) -> Excursion:
-    steps = [Step(name, Moments(*before), float(score)) for name, before, score in found["steps"]]
-    return Excursion(float(found["height"]), steps, int(found["scores"]))
+    steps = [Step(str(name), _moments(before), _number(score)) for name, before, score in found["steps"]]
+    return Excursion(_number(found["height"]), steps, int(found["scores"]))
 
 
 def _alarm(found: dict[str, Any]) -> Alarm:
     values = {field.name: found[field.name] for field in fields(Alarm)}
+    values |= {name: _number(values[name]) for name in ("before", "after", "size", "height", "limit")}
+    values |= {name: str(values[name]) for name in ("id", "measure", "direction", "since", "detected")}
+    values["stream"] = {name: str(value) for name, value in values["stream"].items()}
     values["questions"] = (int(found["questions"][0]), int(found["questions"][1]))
+    values["told"] = bool(values["told"])
     return Alarm(**values)

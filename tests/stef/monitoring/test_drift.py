@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +17,10 @@ import pyarrow as pa
 import pytest
 
 from spider_compose.errors import OptionError, SpiderComposeError
+from spider_compose.stef.cli import monitor
 from spider_compose.stef.monitoring import drift, watch_state
 from spider_compose.stef.monitoring.drift import Alarm, Settings, Stream, Watch, advance
+from spider_compose.stef.monitoring.notify import prometheus_text
 from spider_compose.stef.monitoring.scored import SCHEMA
 from spider_compose.stef.monitoring.watched_rows import read_rows
 
@@ -319,6 +325,49 @@ def test_a_state_that_does_not_fit(broken: Callable[[str], str], says: str, tmp_
     path.write_text(broken(path.read_text()))
     with pytest.raises(SpiderComposeError, match=says):
         watch_state.load(path, Settings())
+
+
+def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a JSON document."""
+    yield at
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in inner:
+        yield from _places(part, (*at, name))
+
+
+def test_a_state_is_whole_or_refused(tmp_path: Path) -> None:
+    """Whatever stands in place of a value: it is said at once, or does no harm later."""
+    path, used, now = tmp_path / "state.json", Settings(), day(40)
+    watch = Watch(scored_under="x")
+    watched(watch, log(falls=25, enrichment_quality=0.9), now)
+    (stream,) = watch.streams.values()
+    stream.windows, stream.seen = stream.windows[-1:], dict(list(stream.seen.items())[:1])
+    for chart in stream.charts.values():
+        chart.scores = chart.scores[:1]
+        chart.better.steps, chart.worse.steps = chart.better.steps[:1], chart.worse.steps[:1]
+    watch.alarms = watch.alarms[:1]
+    assert watch.alarms
+    watch_state.save(path, watch, used)
+    document, refused, harmless = json.loads(path.read_text()), 0, 0
+    shown: Any = SimpleNamespace(show=7)
+    for at in list(_places(document))[1:]:
+        for other in (None, "x", -1, math.nan, 10**30, [], {}):
+            changed = copy.deepcopy(document)
+            place = functools.reduce(lambda inside, name: inside[name], at[:-1], changed)
+            place[at[-1]] = other
+            path.write_text(json.dumps(changed))
+            try:
+                found = watch_state.load(path, used)
+            except SpiderComposeError:
+                refused += 1
+                continue
+            drift.check_clock(found, datetime(9999, 1, 1, tzinfo=timezone.utc), used)
+            drift.earliest_needed(found, used)
+            told = json.dumps(monitor._document(shown, found, used, found.alarms, []), allow_nan=False)
+            assert told and prometheus_text(found, used, now) and list(monitor._text(shown, found, used, []))
+            watch_state.save(tmp_path / "again.json", found, used)
+            harmless += 1
+    assert refused > harmless > 0
 
 
 def test_what_only_moves_the_limit_may_change(tmp_path: Path) -> None:

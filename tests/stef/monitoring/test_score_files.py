@@ -97,6 +97,15 @@ def test_texts_that_are_no_utf8_are_one_error(column: str, tmp_path: Path) -> No
         read_scores(path)
 
 
+@pytest.mark.parametrize("moment", [10**18, -(10**17)])
+def test_times_beyond_the_calendar_are_one_error(moment: int, tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    times = pa.array([None, moment], pa.timestamp("us"))
+    pyarrow.parquet.write_table(pa.table({"score": [1.0, 2.0], "time": times}), path)
+    with pytest.raises(SpiderComposeError, match=r"`time`.* the years 1 to 9999"):
+        read_scores(path)
+
+
 def test_halves_of_pairs_become_signs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`stef score` writes them as JSON escapes."""
     row = {"score": 1.0, "agent": "\ud83d\ude00", "question": "a\ud800", "tolerances": ["\udfff"]}
