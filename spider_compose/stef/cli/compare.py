@@ -124,12 +124,15 @@ def sides(options: argparse.Namespace) -> tuple[Side, Side]:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and decide."""
+    from spider_compose.stef.cli.score import check_outputs
     from spider_compose.stef.monitoring.compare import COLUMNS, REASON_COLUMNS, compare, gate
     from spider_compose.stef.monitoring.scored import snapshot
 
     if options.examples < 0:
         raise OptionError(f"`--examples` must be at least 0, but got {options.examples}")
     given = sides(options)
+    for side in given:
+        check_outputs(options, side.source, "output")
     found_at = [(side, snapshot(side.source)) for side in given]
     chosen = options.signature, options.mixed
     a, b = (side.read(found, COLUMNS, *chosen) for side, found in found_at)

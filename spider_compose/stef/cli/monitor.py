@@ -117,6 +117,7 @@ def settings(options: argparse.Namespace) -> Settings:
 
 def run(options: argparse.Namespace) -> int:
     """Close windows, keep the state, tell what changed."""
+    from spider_compose.stef.cli.score import check_outputs
     from spider_compose.stef.monitoring import drift, watch_state
     from spider_compose.stef.monitoring.notify import prometheus_text, shown_address
     from spider_compose.stef.monitoring.scored import snapshot
@@ -127,6 +128,7 @@ def run(options: argparse.Namespace) -> int:
         shown_address(address)
     if options.tries < 1 or not 0 < options.timeout <= 3600:
         raise OptionError("`--tries` must be at least 1, and `--timeout` above 0 and at most 3600 seconds")
+    check_outputs(options, options.source, "prometheus")
     snapshot(options.source)  # before a state is made for what is not there
     path = Path(options.state) if options.state else _state_path(Path(options.source))
     with watch_state.locked(path):

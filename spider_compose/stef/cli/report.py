@@ -51,8 +51,9 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the report."""
-    from spider_compose.stef.cli.score import output
+    from spider_compose.stef.cli.score import check_outputs, output
 
+    check_outputs(options, options.source, "html", "json")
     import_module("spider_compose.stef.monitoring.scored")  # first: it names a missing extra
     from spider_compose.stef.monitoring.report import build_report
 

@@ -70,12 +70,29 @@ def scorer_and_budget(options: argparse.Namespace) -> tuple[Any, Any]:
     return Scorer(rules, used), budget
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    source = Path(options.file)
-    for flag in ("output", "summary"):
-        target = getattr(options, flag)
-        if target and Path(target).exists() and source.exists() and Path(target).samefile(source):
-            raise OptionError(f"`--{flag}` would write over the queries in {source}; name another file")
+def check_outputs(options: argparse.Namespace, source: str, *flags: str) -> None:
+    """Refuse to write over what is read, or into a log, whose next reading would find it.
+
+    Args:
+        options: with the paths to write.
+        source: a file or folder to read.
+        flags: names of those options.
+
+    Raises:
+        OptionError: one of them would.
+    """
+    read = Path(source)
+    for flag in flags:
+        if getattr(options, flag) is None:
+            continue
+        target = Path(getattr(options, flag))
+        if target.exists() and read.exists() and target.samefile(read):
+            raise OptionError(f"`--{flag}` would write over the queries in {read}; name another file")
+        is_log = flag == "summary" and read.is_dir() and target.suffix.lower() in row_files.FORMATS
+        if is_log and read.resolve() in target.resolve().parents:
+            raise OptionError(
+                f"`--{flag}` would lie in the log {read} and be read with it; name another place"
+            )
 
 
 @contextmanager
@@ -107,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     from spider_compose.stef.score import Summary
 
     score_log.check_options(options)
-    _check_outputs(options)
+    check_outputs(options, options.file, "output", "summary")
     if options.out is not None:
         return score_log.run(options, *scorer_and_budget(options))
     (used, budget), summary = scorer_and_budget(options), Summary()

@@ -122,3 +122,23 @@ def test_spans_outside_their_text_mark_what_there_is(
     row = {"score": 1.0, "question": "abc", "sql": "xyz", "reasons": [reason]}
     assert main(["report", str(write(tmp_path, "jsonl", [row])), "--html", str(tmp_path / "r.html")]) == 0
     assert '<p class="question">abc</p>' in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report", "{file}", "--html", "{file}"],
+        ["report", "{file}", "--json", "{file}"],
+        ["compare", "{file}", "{file}", "--output", "{file}"],
+        ["monitor", "{file}", "--prometheus", "{file}"],
+        ["monitor", "{file}", "--state", "{file}"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-2]}",
+)
+def test_what_is_read_is_not_written_over(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "jsonl", [{"score": float(n), "question": f"q{n}"} for n in range(9)])
+    before = path.read_bytes()
+    assert main([word.format(file=path) for word in arguments]) == 2
+    assert path.read_bytes() == before and str(path) in capsys.readouterr().err

@@ -409,6 +409,15 @@ def test_options_that_do_not_fit(
     assert says in capsys.readouterr().err and log.read_bytes() == before
 
 
+def test_a_summary_is_no_part_of_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "log").mkdir()
+    write(tmp_path / "log" / "a.jsonl", rows(1))
+    summary = tmp_path / "log" / "summary.json"
+    command = ["score", str(tmp_path / "log"), "--out", str(tmp_path / "out"), "--summary", str(summary)]
+    assert main(command) == 2
+    assert "would lie in the log" in capsys.readouterr().err and not summary.exists()
+
+
 def test_a_broken_file_of_a_folder_is_told_at_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
