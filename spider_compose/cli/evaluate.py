@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spider_compose.cli.options import SOURCE_HELP, add_source_flags
 from spider_compose.cli.plain_text import visible
-from spider_compose.errors import MissingExtraError
+from spider_compose.errors import MissingExtraError, OptionError, OutputError
 
 if TYPE_CHECKING:
     from spider_compose.inference.settings import EvaluationSettings
@@ -122,6 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     if arguments.benchmark:
         check_benchmark(arguments.benchmark, settings.config, settings.split, settings.limit)
+        if "source" not in arguments:  # the bundled rows are no result of a dataset that others publish
+            raise OptionError("--benchmark needs --source: what that dataset was built from.")
     if not sys.stderr.isatty():  # in a log file a bar is one long line
         import_module("transformers").utils.logging.disable_progress_bar()
     out = Path(arguments.out) if arguments.out else _default_out(settings)
@@ -135,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
         json.dump(report, sys.stdout, indent=1)
         print()
     else:
-        print(summary(report))
+        print(_summary_of(report, out))
         print(f"\n{visible(str(out))}")
     if results:
         _say(str(results))
@@ -158,6 +160,15 @@ def settings_of(arguments: argparse.Namespace) -> EvaluationSettings:
     if "prompt" in arguments:
         given["prompt"] = Prompt.read(arguments.prompt)
     return EvaluationSettings(arguments.model, **given)
+
+
+def _summary_of(report: Mapping[str, Any], out: Path) -> str:
+    try:
+        return summary(report)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise OutputError(
+            f"{out} is of this evaluation, but was changed by hand. Remove it, and evaluate again."
+        ) from error
 
 
 def summary(report: Mapping[str, Any]) -> str:

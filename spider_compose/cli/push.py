@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,19 +152,25 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder or Path(FOLDERS, artefact.name, name)).expanduser()
     tag = None if arguments.no_tag else arguments.tag or f"v{__version__}"
     publication = Publication(folder, arguments.repo, artefact, tag, move_on=arguments.tag is None)
-    with new_folder(folder, artefact, force=arguments.force) as partial:
-        _WRITERS[artefact.name](arguments, partial)
-    files = check_folder(folder, artefact)
-    if arguments.dry_run:
-        _show_files(folder, files, arguments.json)
-        return 0
-    published = publish(
-        publication,
-        endpoint=arguments.endpoint,
-        pull_request=arguments.pr,
-        private=arguments.private,
-        say=_say,
-    )
+    source = getattr(arguments, "source", None)
+    with new_folder(
+        folder,
+        artefact,
+        partial(_WRITERS[artefact.name], arguments),
+        force=arguments.force,
+        source=Path(source).expanduser() if source else None,
+    ):
+        files = check_folder(folder, artefact)
+        if arguments.dry_run:
+            _show_files(folder, files, arguments.json)
+            return 0
+        published = publish(
+            publication,
+            endpoint=arguments.endpoint,
+            pull_request=arguments.pr,
+            private=arguments.private,
+            say=_say,
+        )
     _show_published(published, arguments.json)
     return 0
 
@@ -187,7 +194,7 @@ def _write_model(arguments: argparse.Namespace, folder: Path) -> None:
     with TemporaryDirectory(prefix="spider-compose-push-") as with_code:
         if source.needs_code:
             source = _with_code(source, Path(with_code))
-        left = write_model(source, folder, arguments.repo, arguments.dataset)
+        left = write_model(source, folder, arguments.repo, arguments.dataset, arguments.endpoint)
     if left:
         _say(f"not published: {', '.join(left)}")
 

@@ -6,6 +6,7 @@ import json
 
 from spider_compose.experiments.cells import MODELS
 from spider_compose.experiments.reports import Report
+from spider_compose.experiments.tables import code
 
 _EXAMPLE = "SELECT count(*) FROM singer WHERE age > 20"
 
@@ -49,7 +50,7 @@ model.translate("{_EXAMPLE}")"""
 def _pretrained(repository: str | None, prefix: str) -> str:
     told = "As any sequence-to-sequence model of transformers: canonical SQL in, English out."
     if prefix:
-        told += f" Before the SQL stands `{prefix}`."
+        told += f" Before the SQL stands {code(prefix)}."
     if repository is None:
         return told
     example = _code(

@@ -99,6 +99,8 @@ def read_report(path: Path) -> Report:
         raise ReportError(f"{path} is no report: it is no JSON ({error}). Train its cell again.") from error
     if not isinstance(content, dict):
         raise ReportError(f"{path} is no report: a JSON object was expected.")
+    if not _is_text(content):
+        raise ReportError(f"{path} is no report: it holds half a character, which no file in UTF-8 can hold.")
     if content.get("format") != FORMAT:
         raise ReportError(f"{path}: expected a report of format {FORMAT}, got {content.get('format')!r}.")
     for name, kinds in _KINDS.items():
@@ -110,6 +112,15 @@ def read_report(path: Path) -> Report:
             f"{path}: `num_items` must be 1 to {_MOST_ITEMS:,}, but got {content['num_items']!r:.20}."
         )
     return Report(content, Identity(content["model"], content["experiment"], content["seed"]))
+
+
+def _is_text(content: Any) -> bool:
+    """Whether what JSON holds can be written; its escapes know halves of characters, surrogates."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 def report_paths(folder: Path) -> Mapping[str, Path]:

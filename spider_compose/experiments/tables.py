@@ -141,7 +141,7 @@ def escaped(text: str) -> str:
     """Text that is text in Markdown too, in one line: no markup, no HTML, no cell of a table of its own."""
     for sign in "\\|<*_`":
         text = text.replace(sign, f"\\{sign}")
-    return " ".join(text.split())
+    return " ".join(text.replace("](", "]\\(").split())  # a link; brackets alone, as of an interval, are none
 
 
 def code(text: str) -> str:

@@ -17,7 +17,7 @@ from spider_compose.experiments.cells import MODELS
 from spider_compose.experiments.reports import Report, number, read_report, report_paths
 from spider_compose.hub.benchmark import TASKS
 from spider_compose.hub.board import Board, Entry, HubResult, LeftOut, make_board
-from spider_compose.hub.refusals import Told
+from spider_compose.hub.refusals import Told, check_address
 
 MAX_BYTES = 50_000_000
 """Of a report: ours have 100 kB for 200 items."""
@@ -59,6 +59,7 @@ def read_benchmark(dataset_id: str, endpoint: str | None = None) -> Read:
 
     Raises:
         HubError: the Hub cannot be reached, or has no such benchmark.
+        OptionError: the endpoint is no address.
         MissingExtraError: huggingface_hub is missing.
     """
     check_benchmark_name(dataset_id)
@@ -69,6 +70,7 @@ def read_benchmark(dataset_id: str, endpoint: str | None = None) -> Read:
             "results on the Hub need huggingface_hub: pip install 'spider-compose[spaces]'"
         ) from error
     api = HfApi(endpoint=endpoint, library_name="spider_compose")
+    check_address(api.endpoint)
     with Told(api.endpoint, dataset_id, reading=True)("reading the benchmark's results"):
         # Fine-tuned models too, and each once: the list has a line for each task.
         listed = api.get_dataset_leaderboard(dataset_id, base_model_only=False)
@@ -119,20 +121,22 @@ def _scores(api: Any, model_id: str, dataset_id: str) -> dict[str, float]:
 
 def _report_of(api: Any, model_id: str, scores: dict[str, float]) -> Entry | LeftOut | None:
     """The report in a model's repository, if it says what `.eval_results` says; None where there is none."""
-    from huggingface_hub.errors import RemoteEntryNotFoundError
-
+    where = f"{model_id}, report.json"
+    listed = api.get_paths_info(model_id, ["report.json"])
+    if not listed:
+        return None
+    if getattr(listed[0], "size", 0) > MAX_BYTES:  # asked before it is fetched: the disk is the Space's
+        return LeftOut(where, f"it has more than {MAX_BYTES:,} bytes; the score of .eval_results is shown")
     try:
         report = _read(Path(api.hf_hub_download(model_id, "report.json")))
-    except RemoteEntryNotFoundError:
-        return None
     except ReportError:
-        return LeftOut(f"{model_id}, report.json", "it cannot be read; the score of .eval_results is shown")
+        return LeftOut(where, "it cannot be read; the score of .eval_results is shown")
     score, experiment = report.score("bleu"), report.identity.experiment
     if score is None or round(score, 2) != scores.get(experiment):
         told = (
             f"it says {score} for {experiment}, .eval_results {scores.get(experiment)}; the latter is shown"
         )
-        return LeftOut(f"{model_id}, report.json", told)
+        return LeftOut(where, told)
     # The paper's models of one owner are one entrant, whatever their repositories are called: each
     # repository has one experiment.
     own = report.identity.model in MODELS

@@ -7,6 +7,7 @@ The sources are `modelcard.md` and `datasetcard.md` of huggingface/hub-docs, and
 from __future__ import annotations
 
 import fnmatch
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -72,10 +73,11 @@ def card_problems(card: str, repo_type: str, paths: Collection[str]) -> list[str
 
 
 def _any(header: Mapping[str, Any]) -> Iterator[str]:
-    licence = header.get("license")
-    if licence is not None and licence not in LICENCES:
-        yield f"`license` must be an identifier that the Hub knows, but is {licence!r}"
-    if licence == "other" and not header.get("license_name"):
+    licences = _list(header.get("license"))
+    for licence in licences:
+        if not _one_of(licence, LICENCES):
+            yield f"`license` must be an identifier that the Hub knows, but is {licence!r}"
+    if "other" in licences and not header.get("license_name"):
         yield "`license: other` needs a `license_name`"
     for language in _list(header.get("language")):
         if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
@@ -93,37 +95,39 @@ def _dataset(header: Mapping[str, Any], paths: Collection[str]) -> Iterator[str]
     if not header.get("license"):
         yield "`license` is missing"
     for size in _list(header.get("size_categories")):
-        if size not in SIZES:
+        if not _one_of(size, SIZES):
             yield f"`size_categories` must be one of {sorted(SIZES)}, but is {size!r}"
     for task in _list(header.get("task_categories")):
-        if task not in TEXT_TASKS:
+        if not _one_of(task, TEXT_TASKS):
             yield f"`task_categories` must be tasks of the Hub, but one is {task!r}"
-    configs = _list(header.get("configs"))
+    configs = _mappings(header.get("configs"))
     if not configs:
         yield "`configs` is missing: nothing says which files are which split"
-    names = [config.get("config_name") for config in configs]
+    if len(configs) != len(_list(header.get("configs"))):
+        yield "each of `configs` must be a mapping, with `config_name` and `data_files`"
+    names = [str(config.get("config_name")) for config in configs]
     if len(set(names)) != len(names):
         yield f"`configs` names a config twice: {names}"
     if sum(bool(config.get("default")) for config in configs) > 1:
         yield "`configs` has more than one default"
     for config in configs:
         for entry in _list(config.get("data_files")):
-            for pattern in _list(entry["path"] if isinstance(entry, Mapping) else entry):
+            for pattern in _list(entry.get("path") if isinstance(entry, Mapping) else entry):
                 if not fnmatch.filter(paths, str(pattern)):
                     yield f"config {config.get('config_name')!r} names {pattern}, which is not there"
 
 
 def _model(header: Mapping[str, Any], paths: Collection[str]) -> Iterator[str]:
     task = header.get("pipeline_tag")
-    if task is not None and task not in TEXT_TASKS:
+    if task is not None and not _one_of(task, TEXT_TASKS):
         yield f"`pipeline_tag` must be a task of the Hub, but is {task!r}"
     if not isinstance(header.get("library_name"), str):
         yield "`library_name` is missing: the Hub would not say how to load the model"
-    for entry in _list(header.get("model-index")):
-        for result in entry.get("results", ()):
-            for metric in result.get("metrics", ()):
+    for entry in _mappings(header.get("model-index")):
+        for result in _mappings(entry.get("results")):
+            for metric in _mappings(result.get("metrics")):
                 value = metric.get("value")
-                if isinstance(value, bool) or not isinstance(value, int | float):
+                if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                     yield f"`model-index`: the value of {metric.get('type')!r} is {value!r}, not a number"
 
 
@@ -134,17 +138,25 @@ def _space(header: Mapping[str, Any], paths: Collection[str]) -> Iterator[str]:
     if isinstance(header.get("emoji"), str) and re.search(r"[\x20-\x7e]", header["emoji"]):
         yield f"`emoji` must be emoji alone, but is {header['emoji']!r}"
     for name in ("colorFrom", "colorTo"):
-        if header.get(name) not in COLOURS:
+        if not _one_of(header.get(name), COLOURS):
             yield f"`{name}` must be one of {sorted(COLOURS)}, but is {header.get(name)!r}"
-    if header.get("sdk") not in _SDKS:
+    if not _one_of(header.get("sdk"), _SDKS):
         yield f"`sdk` must be one of {sorted(_SDKS)}, but is {header.get('sdk')!r}"
     version = header.get("sdk_version")
     if header.get("sdk") == "gradio" and not re.fullmatch(r"\d+\.\d+(\.\d+)?", str(version)):
         yield f"`sdk_version` must be a release of Gradio, as a text, but is {version!r}"
-    if (app := header.get("app_file", "app.py")) not in paths:
+    if not _one_of(app := header.get("app_file", "app.py"), paths):
         yield f"`app_file` names {app}, which is not there"
     if len(str(header.get("short_description", ""))) > _SHORT_DESCRIPTION:
         yield f"`short_description` has more than {_SHORT_DESCRIPTION} characters"
+
+
+def _one_of(value: Any, known: Collection[str]) -> bool:
+    return isinstance(value, str) and value in known
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in _list(value) if isinstance(entry, Mapping)]
 
 
 def _list(value: Any) -> list[Any]:

@@ -73,7 +73,11 @@ def write_dataset(source: Path, folder: Path, repo_id: str) -> None:
             raise SourceError(f"{source / path} has changed since it was built. Build it again.")
     registered = write_benchmark(folder, repo_id) is not None
     card = folder / "README.md"
-    text = _card(card.read_text(encoding="utf-8"), content, repo_id, registered)
+    try:
+        built_card = card.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise SourceError(f"{source / card.name} is not UTF-8. Build it again.") from None
+    text = _card(built_card, content, repo_id, registered)
     card.write_text(text, encoding="utf-8", newline="\n")
     files = {p.relative_to(folder).as_posix(): sha256(p) for p in sorted(folder.rglob("*")) if p.is_file()}
     text = json.dumps({**content, "files": files}, indent=2, ensure_ascii=False)
@@ -99,7 +103,7 @@ def _signature(source: Path) -> dict[str, Any]:
     path = source / SIGNATURE_FILE
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        built = content["format"] == BUILT_FORMAT and "README.md" in content["files"]
+        built = content["format"] == BUILT_FORMAT and "README.md" in dict(content["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         built = False
     if not built:
@@ -109,6 +113,8 @@ def _signature(source: Path) -> dict[str, Any]:
         )
     inside = source.resolve()
     for name in content["files"]:
+        if not name.isprintable():  # nor could a file be called so
+            raise SourceError(f"{path} names {name!r:.80}, which is no name of a file.")
         if not (source / name).resolve().is_relative_to(inside):
             raise SourceError(f"{path} names {name}, which is outside the folder.")
     return content

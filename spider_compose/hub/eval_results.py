@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import HubError, MissingExtraError
+from spider_compose.experiments.reports import number
 from spider_compose.hub.benchmark import TASKS, VALUE, BenchmarkTask, to_yaml
 
 RESULTS_FOLDER = ".eval_results"
@@ -36,7 +37,7 @@ def task_of(report: Mapping[str, Any]) -> BenchmarkTask | None:
     task = next((task for task in TASKS if task.id == report.get("experiment")), None)
     if task is None:
         return None
-    dataset = report.get("dataset") or {}
+    dataset = _part(report, "dataset")
     split, whole = dataset.get("split", task.split), dataset.get("split_pairs", report.get("num_items"))
     if split != task.split:
         raise HubError(
@@ -139,7 +140,7 @@ def model_index(report: Mapping[str, Any], dataset_id: str) -> list[dict[str, An
             "results for the Hub need huggingface_hub: pip install 'spider-compose[hub]'"
         ) from error
     _check_repository(dataset_id)
-    dataset = report.get("dataset") or {}
+    dataset, metrics = _part(report, "dataset"), _part(report, "metrics")
     results = [
         EvalResult(
             task_type="translation",
@@ -153,7 +154,7 @@ def model_index(report: Mapping[str, Any], dataset_id: str) -> list[dict[str, An
             metric_value=_score(report, name),
         )
         for name, (kind, title) in _METRICS.items()
-        if name in report["metrics"]
+        if name in metrics
     ]
     return list(eval_results_to_model_index(str(report["model"]), results))
 
@@ -179,25 +180,35 @@ def _check_repository(dataset_id: str) -> None:
         raise HubError(f"a benchmark is a dataset on the Hub, as owner/name, but got {dataset_id!r}.")
 
 
+def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A mapping of a report, which a hand may have written; empty where it is none."""
+    found = content.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
 def _score(report: Mapping[str, Any], name: str) -> float:
-    try:
-        return round(float(report["metrics"][name]["score"]), 2)
-    except (KeyError, TypeError, ValueError):
-        raise HubError(f"the report lacks the score of {name}; evaluate the model again.") from None
+    score = number(_part(_part(report, "metrics"), name).get("score"))
+    if score is None:
+        raise HubError(f"the report lacks the score of {name}; evaluate the model again.")
+    if not 0 <= score <= 100:
+        raise HubError(f"the score of {name} must be 0 to 100, but the report says {score:g}.")
+    return round(score, 2)
 
 
 def _notes(report: Mapping[str, Any]) -> str:
     """What the value is, and on what: leaderboards show one number."""
-    bleu = report["metrics"]["bleu"]
-    exact = report["metrics"].get("exact_match", {}).get("score")
+    metrics = _part(report, "metrics")
+    bleu = _part(metrics, "bleu")
+    low, high = number(bleu.get("low")), number(bleu.get("high"))
+    exact = number(_part(metrics, "exact_match").get("score"))
     return "; ".join(
         filter(
             None,
             (
                 f"{VALUE} ({bleu.get('signature')})",
-                f"95 % interval {bleu['low']:.2f} to {bleu['high']:.2f}" if "low" in bleu else "",
+                f"95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else "",
                 f"exact match {exact:.2f} %" if exact is not None else "",
-                f"{report['num_items']:,} items of {(report.get('dataset') or {}).get('signature')}",
+                f"{report['num_items']:,} items of {_part(report, 'dataset').get('signature')}",
             ),
         )
     )

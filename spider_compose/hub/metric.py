@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spider_compose.errors import MissingExtraError
+from spider_compose.errors import HubError, MissingExtraError
 from spider_compose.hub.space import copy_app
 from spider_compose.stef.metric_install import shell
 
 _HEADER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _LOADED = 'evaluate.load("stef")'
+
+_OF_THE_SPACE = frozenset("__main__ app gradio huggingface_hub numpy spacy sqlglot".split())
+"""Modules of the Space, some of which need not be installed here."""
 
 
 def write_metric(folder: Path, repo_id: str, spaces: Path | None = None) -> None:
@@ -32,12 +37,14 @@ def write_metric(folder: Path, repo_id: str, spaces: Path | None = None) -> None
 
     Raises:
         MissingExtraError: a part of the metric is not installed.
-        HubError: the app is not there.
+        HubError: the app is not there, or could not run beside a module of the repository's name.
     """
+    module, own = shell(), repo_id.rpartition("/")[2]
+    if own != module.stem and _is_module(own):
+        raise HubError(f"{own}.py would hide the module {own} from the Space's app: name another repository.")
     copy_app("stef", folder, spaces)
-    module = shell()
     # evaluate.load("owner/name") reads name.py, so the module is there under both names.
-    for name in {module.name, f"{repo_id.rpartition('/')[2]}.py"}:
+    for name in {module.name, f"{own}.py"}:
         shutil.copyfile(module, folder / name)
     card = module.with_name("README.md")
     if not card.is_file():
@@ -45,6 +52,14 @@ def write_metric(folder: Path, repo_id: str, spaces: Path | None = None) -> None
     app = folder / "README.md"
     text = _merged(app.read_text(encoding="utf-8"), card.read_text(encoding="utf-8"))
     app.write_text(_for_hub(text, repo_id), encoding="utf-8", newline="\n")
+
+
+def _is_module(name: str) -> bool:
+    """Whether a program could import a module of this name."""
+    if name in _OF_THE_SPACE or name in sys.stdlib_module_names:
+        return True
+    found = find_spec(name) if name.isidentifier() else None
+    return found is not None and found.origin is not None  # else it is any folder of that name
 
 
 def _merged(app: str, card: str) -> str:

@@ -93,7 +93,13 @@ def find_model(source: Path, report: Path | None = None, reports: Path | None = 
     )
 
 
-def write_model(source: ModelSource, folder: Path, repo_id: str, dataset_id: str | None = None) -> list[str]:
+def write_model(
+    source: ModelSource,
+    folder: Path,
+    repo_id: str,
+    dataset_id: str | None = None,
+    endpoint: str | None = None,
+) -> list[str]:
     """Write the repository of a model.
 
     Args:
@@ -102,6 +108,7 @@ def write_model(source: ModelSource, folder: Path, repo_id: str, dataset_id: str
         repo_id: owner/name of the repository.
         dataset_id: owner/name of the dataset that it was trained and tested on, where that is on the Hub: its
             scores are then results of that benchmark.
+        endpoint: address of the Hub, if it is not the usual one.
 
     Returns:
         The files of the saved model that are not published.
@@ -124,7 +131,7 @@ def write_model(source: ModelSource, folder: Path, repo_id: str, dataset_id: str
 
         from spider_compose.hub.eval_results import write_eval_results
 
-        url = f"{constants.ENDPOINT}/{repo_id}/blob/main/report.json"
+        url = f"{(endpoint or constants.ENDPOINT).rstrip('/')}/{repo_id}/blob/main/report.json"
         told = {"source_url": url, "source_name": "report.json"}
         write_eval_results(folder, source.report.content, dataset_id, **told)
     return left

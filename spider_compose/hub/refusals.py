@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
-from spider_compose.errors import HubError
+from spider_compose.errors import HubError, OptionError
+
+# A header that cannot be sent is quoted by the client, with the token in it.
+_TOKEN = re.compile(r"Bearer .*")
 
 _AGAIN = "what was sent stays there and is not sent again"
 
@@ -90,6 +95,38 @@ class Told:
         return f"the Hub refuses ({status}): {' '.join(str(said).split())}"
 
 
+def check_address(endpoint: str) -> None:
+    """Whether a text is the address of a Hub.
+
+    Raises:
+        OptionError: it is not.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port above 65535, brackets that do not close
+        right = False
+    if not right or not endpoint.isprintable() or " " in endpoint:
+        raise OptionError(
+            "`endpoint` must be the address of a Hub, such as https://huggingface.co, but got "
+            f"{endpoint!r:.200}."
+        )
+    if parts.username is not None:
+        raise OptionError("`endpoint` must not hold a user's name: a token alone says who you are.")
+
+
+def check_token(token: str) -> None:
+    """Whether a token can be sent; a terminal's control character in it is not seen.
+
+    Raises:
+        HubError: it cannot.
+    """
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise HubError(
+            "your token holds a character that no token has: run `hf auth login` again, or set HF_TOKEN anew."
+        )
+
+
 def repository_missing() -> type[Exception]:
     """The error of a repository that is not there."""
     from huggingface_hub.errors import RepositoryNotFoundError
@@ -109,5 +146,5 @@ def _cause(error: BaseException, kinds: tuple[type[BaseException], ...]) -> Base
 
 
 def _first_line(error: BaseException) -> str:
-    """An error in one line."""
-    return " ".join(str(error).split())
+    """An error in one line, without a token."""
+    return _TOKEN.sub("Bearer ...", " ".join(str(error).split()))

@@ -10,20 +10,22 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spider_compose import __version__
 from spider_compose.errors import HubError, MissingExtraError, OptionError
-from spider_compose.hub.refusals import Told, repository_missing
+from spider_compose.hub.refusals import Told, check_address, check_token, repository_missing
 from spider_compose.hub.repository import Artefact, RepositoryFile, sha256
 from spider_compose.hub.validation import check_folder
 
 _PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
 _ARTICLES = {"model": "a model", "dataset": "a dataset", "space": "a Space"}
 _SDK = "gradio"
+_OF_A_NEW_REPOSITORY = frozenset({".gitattributes", "README.md"})
+"""What the Hub's page for new repositories puts into one."""
 
 _REPOSITORY = re.compile(r"(?=.{1,96}$)\w(?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
 _TAG = re.compile(r"\w(?:[\w.-]*\w)?", re.ASCII)
@@ -101,6 +103,7 @@ def publish(
 
     Raises:
         HubError: the folder is not right, or the Hub cannot be reached or refuses, with the reason.
+        OptionError: the endpoint is no address, or a pull request shall be tagged.
     """
     try:
         from huggingface_hub import HfApi, get_token
@@ -112,9 +115,11 @@ def publish(
     files = check_folder(publication.folder, publication.artefact, token=token)
     if token is None:
         raise HubError("you are not logged in to the Hub: run `hf auth login`, or set HF_TOKEN.")
+    check_token(token)
     if pull_request and publication.tag and not publication.move_on:
         raise OptionError("a pull request has no tag: tag the commit once it is merged.")
     api = HfApi(endpoint=endpoint, token=token, library_name="spider_compose", library_version=__version__)
+    check_address(api.endpoint)
     return _Upload(api, publication, files, private, say).run(pull_request)
 
 
@@ -147,7 +152,7 @@ class _Upload:
         if revision not in ("main", None):
             with self._told("reading the pull request"):
                 head = self._api.repo_info(**self._repo, revision=revision).sha
-        changed, removed = self._differences(head)
+        changed, removed = self._differences(head, proposed=pull_request)
         self._check_tag(head, bool(changed or removed), pull_request)
         url = f"{self._api.endpoint}/{_PREFIXES[self._to.artefact.repo_type]}{self._to.repo_id}"
         number = (revision or "").removeprefix("refs/pr/")
@@ -218,14 +223,20 @@ class _Upload:
     def _title(self) -> str:
         return f"SpiderCompose {__version__}: {self._to.artefact.name}"
 
-    def _differences(self, revision: str) -> tuple[list[RepositoryFile], list[str]]:
-        """Files that are new or different, and paths on the Hub that are no longer in the folder."""
+    def _differences(self, revision: str, *, proposed: bool) -> tuple[list[RepositoryFile], list[str]]:
+        """Files that are new or different, and paths on the Hub that are no longer in the folder.
+
+        Raises:
+            HubError: the repository holds something else, which nobody has asked to replace.
+        """
         with self._told("listing the repository's files"):
             there = {
                 entry.path: entry
                 for entry in self._api.list_repo_tree(**self._repo, revision=revision, recursive=True)
                 if hasattr(entry, "blob_id")  # a file, not a folder
             }
+        if not proposed:
+            self._check_ours(there)
         changed = [file for file in self._files if not _same(file, there.get(file.path))]
         here = {file.path for file in self._files}
         removed = sorted(
@@ -234,6 +245,16 @@ class _Upload:
             if any(fnmatch.fnmatchcase(path, pattern) for pattern in self._to.artefact.owned)
         )
         return changed, removed
+
+    def _check_ours(self, there: Collection[str]) -> None:
+        artefact = self._to.artefact
+        others = sorted(set(there) - _OF_A_NEW_REPOSITORY)
+        if others and artefact.mark not in there:
+            named = f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}; no {artefact.mark}"
+            raise HubError(
+                f"{self._to.repo_id} holds something else than the {artefact.name} of this command "
+                f"({named}): name another repository, remove its files first, or propose the change (--pr)."
+            )
 
     def _commit(
         self, changed: Sequence[RepositoryFile], removed: Sequence[str], head: str, revision: str | None

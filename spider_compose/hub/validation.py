@@ -15,7 +15,14 @@ from spider_compose.hub.repository import Artefact, RepositoryFile, repository_f
 # Formats that run code when they are read, or may: none is ever published.
 _PICKLES = frozenset(".bin .pt .pth .ckpt .pkl .pickle .joblib .npy .npz .dill .h5 .keras .marisa".split())
 
-_TEXTS = frozenset(".md .py .json .jsonl .yaml .yml .txt .toml .cfg .csv .jinja".split()) | {""}
+# Zip is what torch.save writes.
+_MAGIC = {b"PK\x03\x04": "a zip archive", **{bytes((0x80, protocol)): "a pickle" for protocol in range(2, 6)}}
+
+_TEXTS = frozenset(
+    ".md .py .json .jsonl .yaml .yml .txt .toml .cfg .csv .jinja .css .js .html .svg".split()
+) | {""}
+_BINARY = frozenset({".safetensors", ".parquet", ".model"})
+"""What else is published: weights, rows, and the vocabulary of a tokenizer by sentencepiece."""
 
 # Keys by their documented forms. A false alarm costs a look; a key that is out has to be revoked.
 _SECRETS = {
@@ -83,8 +90,20 @@ def _file_problems(file: RepositoryFile, token: str | None) -> Iterator[str]:
         yield from _parquet_problems(file)
     elif suffix in _TEXTS:
         yield from _text_problems(file, token)
+    elif suffix not in _BINARY:
+        yield f"{file.path} is of a kind that is not published; texts, safetensors and Parquet are"
+    yield from _disguised(file)
     if file.size > MAX_FILE_BYTES:
         yield f"{file.path} has {file.size:,} bytes; the Hub takes {MAX_FILE_BYTES:,}"
+
+
+def _disguised(file: RepositoryFile) -> Iterator[str]:
+    """A pickle runs code under any name, if its reader goes by what is in it."""
+    with file.local.open("rb") as opened:
+        begins = opened.read(4)
+    for magic, what in _MAGIC.items():
+        if begins.startswith(magic):
+            yield f"{file.path} is {what} by its content, and may run code when it is read"
 
 
 def _safetensors_problems(file: RepositoryFile) -> Iterator[str]:
@@ -124,6 +143,15 @@ def _text_problems(file: RepositoryFile, token: str | None) -> Iterator[str]:
         yield f"{file.path} holds the token you are logged in with; remove and revoke it"
     if file.local.suffix.lower() == ".json":
         try:
-            json.loads(content)
+            json.loads(content, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             yield f"{file.path} is no JSON ({error})"
+
+
+def _no_number(name: str) -> None:
+    """Python alone reads NaN and Infinity.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"it holds {name}, which JSON does not know")

@@ -67,23 +67,25 @@ class AnswerFile:
             raise OutputError(
                 f"another evaluation is writing {self.path}. Wait for it, or name another --out."
             ) from None
+        if os.fstat(self._file.fileno()).st_nlink == 0:  # removed between opening and locking
+            raise OutputError(f"another evaluation has just finished {self.path}. The same command reads it.")
         self._file.seek(0)
         content = self._file.read()
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            self._file.truncate(len(whole))
-        lines = whole.splitlines()
-        if len(lines) < 2:
-            self._file.truncate(0)
-            self._append([dict(subject)])
-            return
+        lines = whole.split(b"\n")[:-1]
         try:
-            held, *rows = map(json.loads, lines)
-            self.answers = {row["id"]: Answer(**row) for row in rows}
-        except (ValueError, TypeError, KeyError):
+            held = _subject(lines[0] if lines else content)
+            self.answers = {answer.id: answer for answer in map(_answer, lines[1:])}
+        except (ValueError, TypeError, RecursionError):
             raise OutputError(
                 f"{self.path} is no file of an evaluation in progress. Remove it, or name another --out."
             ) from None
+        if not self.answers:
+            self._file.truncate(0)
+            self._append([dict(subject)])
+            return
+        if len(whole) < len(content):
+            self._file.truncate(len(whole))
         check_same(held, subject, self.path)
 
     def add(self, answers: Iterable[Answer]) -> None:
@@ -112,6 +114,36 @@ class AnswerFile:
         if not self.answers:  # no model, say: what was evaluated next may be another
             self.path.unlink(missing_ok=True)
         self._file.close()
+
+
+def _subject(line: bytes) -> object:
+    """The first line, or what a kill has left of it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    begins = b'{"'
+    if not line.startswith(begins[: len(line)]):
+        raise ValueError
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _answer(line: bytes) -> Answer:
+    """A row that is done.
+
+    Raises:
+        ValueError: it is no JSON.
+        TypeError: it is no row.
+    """
+    answer = Answer(**json.loads(line))
+    if not (isinstance(answer.id, str) and isinstance(answer.text, str)):
+        raise TypeError
+    if not isinstance(answer.problem, str | None):
+        raise TypeError
+    return answer
 
 
 def check_same(held: object, subject: Mapping[str, Any], path: Path) -> None:

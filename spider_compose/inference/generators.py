@@ -10,7 +10,7 @@ import torch
 
 from spider_compose.errors import OptionError, SpiderComposeError
 from spider_compose.inference.data import ConfigData, Row
-from spider_compose.inference.loading import CAUSAL, OWN, Described
+from spider_compose.inference.loading import CAUSAL, OWN, Described, first_line
 from spider_compose.inference.settings import DEFAULT_BEAMS, EvaluationSettings
 from spider_compose.inference.text import canonical_sql, decode
 from spider_compose.sql.schema import Schema
@@ -132,18 +132,28 @@ class CausalGenerator:
             }
         )
         if self.is_chat:
-            ids = self.tokenizer.apply_chat_template(
-                [{"role": "user", "content": text}],
-                add_generation_prompt=True,
-                return_dict=False,
-                sanitize_control_tokens=True,  # SQL is text, also where it spells the end of a turn
-            )
+            ids = self._in_chat(text)
         else:
             ids = self.tokenizer(text)["input_ids"]
         positions = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
         if len(ids) > positions - self.settings.max_new_tokens:
             raise UnreadableRowError(f"prompt and answer are longer than the model's {positions:,} positions")
         return {"input_ids": ids, "attention_mask": [1] * len(ids)}
+
+    def _in_chat(self, text: str) -> Any:
+        from jinja2 import TemplateError
+
+        try:
+            return self.tokenizer.apply_chat_template(
+                [{"role": "user", "content": text}],
+                add_generation_prompt=True,
+                return_dict=False,
+                sanitize_control_tokens=True,  # SQL is text, also where it spells the end of a turn
+            )
+        except (TemplateError, TypeError, ValueError) as error:
+            raise OptionError(
+                f"the model's chat template cannot be used (--no-chat goes without): {first_line(error)}"
+            ) from error
 
     def collate(self, encoded: Sequence[Features]) -> Mapping[str, torch.Tensor]:
         """See `Generator`."""

@@ -21,6 +21,10 @@ _DESCRIBING = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")
 """Files of a model's folder that move what it writes; `gguf_file` is added where one is named."""
 
 
+_SAID = {"model": str, "experiment": str, "seed": int, "training": dict, "signature": str}
+"""What is taken from the report of a training."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """Which model it is, wherever it lies.
@@ -64,7 +68,7 @@ def describe(settings: EvaluationSettings) -> Described:
     check_model_folder(settings.model)
     try:
         config = AutoConfig.from_pretrained(settings.model, **_where(settings))
-    except (OSError, ValueError, ImportError, KeyError) as error:
+    except Exception as error:  # whatever a library makes of a file that anyone may have written
         raise _unloadable(settings.model, error) from None
     if hasattr(config, "source_form"):
         kind = OWN
@@ -99,7 +103,7 @@ def load(settings: EvaluationSettings, described: Described, device: Any) -> tup
             **weights,
             **_where(settings),
         )
-    except (OSError, ValueError, ImportError, KeyError) as error:
+    except Exception as error:  # of tokenizers and safetensors too, which have no base of their own
         raise _unloadable(settings.model, error) from None
     if lost := sorted(found["missing_keys"]):
         raise OptionError(
@@ -122,10 +126,10 @@ def choose_device(name: str | None) -> Any:
         name = next((kind for kind, there in accelerators.items() if there), "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
+        torch.empty(1, device=device).tolist()  # not on "meta", which holds no numbers
     except (RuntimeError, AssertionError) as error:
         raise OptionError(
-            f"`device` must be one of this machine, but {name!r} is not: {_first_line(error)}"
+            f"`device` must be one of this machine, but {name!r} is not: {first_line(error)}"
         ) from None
     return device
 
@@ -170,18 +174,15 @@ def _training_report(folder: Path) -> dict[str, Any]:
     for path in (*beside, folder / "report.json"):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
-        if (
-            isinstance(found, dict)
-            and {"model", "experiment", "seed", "training", "signature"} <= found.keys()
-        ):
+        if isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in _SAID.items()):
             return found
     return {}
 
 
 def _unloadable(model: str, error: Exception) -> OptionError | MissingExtraError:
-    reason = _first_line(error)
+    reason = first_line(error)
     if isinstance(error, ImportError):
         return MissingExtraError(f"{model} cannot be loaded: {reason}")
     if "trust_remote_code" in str(error):
@@ -197,6 +198,7 @@ def _unloadable(model: str, error: Exception) -> OptionError | MissingExtraError
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What a library says of an error, in one line."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return re.sub(r"\s+", " ", lines[0])

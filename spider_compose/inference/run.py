@@ -12,7 +12,7 @@ from typing import Any
 from spider_compose.errors import ClauseError, OptionError, OutputError, SourceError
 from spider_compose.inference.answers import Answer, AnswerFile, check_same
 from spider_compose.inference.data import ConfigData, Rows, read_config, sample
-from spider_compose.inference.loading import OWN, Described, choose_device, describe, load
+from spider_compose.inference.loading import OWN, Described, choose_device, describe, first_line, load
 from spider_compose.inference.report import (
     REPORT_FORMAT,
     measured,
@@ -99,7 +99,7 @@ def evaluate(
         made = _report(settings, described, data, rows, found, model, generation, started)
         write_whole(files.predictions, prediction_lines(rows, [answer.text for answer in found]))
         write_whole(files.report, json.dumps(made, indent=1) + "\n")
-        files.answers.unlink()
+        files.answers.unlink(missing_ok=True)
     return made
 
 
@@ -127,21 +127,23 @@ def _finished(report: Path, subject: Mapping[str, Any]) -> dict[str, Any] | None
         found = json.loads(report.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OutputError(f"{report} cannot be read as a report: {error}. Name another --out.") from None
-    if not isinstance(found, dict) or found.get("kind") != KIND:
+    content: dict[str, Any] = found if isinstance(found, dict) else {}
+    evaluation, dataset = content.get("evaluation"), content.get("dataset")
+    if content.get("kind") != KIND or not isinstance(evaluation, dict) or not isinstance(dataset, dict):
         raise OutputError(f"{report} is no report of an evaluation. Name another --out.")
     check_same(
         {
-            **found["evaluation"],
-            "model": found["model"],
-            "version": found["version"],
-            "data": found["dataset"]["signature"],
+            **evaluation,
+            "model": content.get("model"),
+            "version": content.get("version"),
+            "data": dataset.get("signature"),
         },
         subject,
         report,
     )
-    return found
+    return content
 
 
 def _answer_all(
@@ -189,6 +191,10 @@ def _answer_all(
                     f"a batch of {len(batch)} rows does not fit into the memory of {device}. The same "
                     "command with a smaller --batch-size goes on."
                 ) from None
+            except (RuntimeError, ValueError, TypeError, IndexError) as error:  # its own settings, say
+                raise OptionError(
+                    f"{described.identity.name} cannot write a text with these settings: {first_line(error)}"
+                ) from error
             answers.add(
                 Answer(
                     readable[place]["id"],

@@ -186,7 +186,7 @@ def test_result_for_the_hub(
     monkeypatch.setattr(command, "find_spec", lambda name: name)
     monkeypatch.setattr(command, "import_module", lambda name: pytest.importorskip(name))
     monkeypatch.setattr(run, "evaluate", lambda settings, report, say, progress: make_result(settings.config))
-    result = cli("evaluate", "t5", "--out", out, "--benchmark", "owner/spider-compose")
+    result = cli("evaluate", "t5", "--out", out, "--benchmark", "owner/spider-compose", "--source", "spider")
     assert result.code == 0, result.err
     (found,) = yaml.safe_load((tmp_path / ".eval_results/spider-compose_compose.yaml").read_text())
     assert found["dataset"] == {"id": "owner/spider-compose", "task_id": "compose"}
@@ -200,6 +200,7 @@ def test_result_for_the_hub(
         (["--split", "validation"], "is the test split, whole"),
         (["--limit", "9"], "is the test split, whole"),
         (["--benchmark", "spider-compose"], "as owner/name"),
+        ([], "--benchmark needs --source"),
     ],
 )
 def test_no_result_for_the_hub(given: list[str], message: str, cli: Cli) -> None:

@@ -133,3 +133,12 @@ def test_one_error_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["experiment", "report", "--reports", str(tmp_path)]) == 2
     told = capsys.readouterr().err
     assert "x.json" in told and "Traceback" not in told
+
+
+def test_a_name_is_no_link(report: Make, results: Callable[..., Results]) -> None:
+    card = render_card(results(report("[a](https://b)", "compose", 1, 50)), "[a](https://b)", "compose")
+    text = card.split("\n---\n", 1)[1].split("## Signatures")[0]
+    assert "[a]\\(https://b)" in text and "[a](https://b)" not in text
+    prefix = {"training": {"source_prefix": "`x`\n# title"}}
+    found = report("t5", "compose", 1, 50) | prefix
+    assert "\n# title" not in render_card(results(found), "t5", "compose")

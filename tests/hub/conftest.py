@@ -143,6 +143,8 @@ def space_folder(tmp_path: Path) -> Path:
     (folder / "README.md").write_text(SPACE_CARD)
     (folder / "app.py").write_text("import gradio\n")
     (folder / "requirements.txt").write_text("gradio\n")
+    (folder / "spider_compose" / "hub").mkdir(parents=True)
+    (folder / "spider_compose" / "hub" / "board.py").write_text("# code\n")
     return folder
 
 

@@ -140,6 +140,37 @@ def test_what_is_left_out(entry: Callable[..., Entry], changes: dict[str, Any], 
     assert reason in board.left_out[0].reason
 
 
+ODD: list[Any] = [None, True, -1, 1e308, float("nan"), 10**400, "x", [], [[1]], {}, {"a": [1]}]
+PLACES = [
+    ["dataset"], ["dataset", "signature"], ["dataset", "split"], ["dataset", "split_pairs"], ["trained"],
+    ["model_kind"], ["size"], ["num_parameters"], ["kind"], ["metrics", "bleu"], ["metrics", "bleu", "low"],
+    ["metrics", "chrf"], ["metrics", "bleu", "signature"], ["items"], ["items", "ids"], ["items", "bleu"],
+    ["items", "exact"], ["items", "bleu", 0], ["items", "ids", 0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PLACES, ids=lambda path: ".".join(map(str, path)))
+def test_a_report_of_a_hand_costs_itself_alone(entry: Callable[..., Entry], path: list[Any]) -> None:
+    """Whatever stands in a place of a report, the others are shown, and it is shown or named."""
+    pytest.importorskip("yaml", reason="the extra `hub` is not installed")
+    from spider_compose.hub.board_page import render_board, render_left_out
+
+    good = entry("good", model="abs")
+    for value in ODD:
+        odd, second = entry("odd"), entry("second", SECOND, 20.0)
+        place: Any = odd.report.content
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+        board = make_board([good, entry("more", model="rel"), odd, second])
+        for one in board.entrants:
+            one.results.samples = 10
+        shown = f"{render_board(board, Choice())}{render_left_out(board.left_out)}"
+        assert "ABS" in shown and "REL" in shown, value
+        assert {one.where for one in board.left_out} <= {"odd"}
+        shown.encode()
+
+
 def test_seeds_are_one_entrant(entry: Callable[..., Entry]) -> None:
     [row] = standings(make_board([entry(str(s), FIRST, 20.0 + s, seed=s) for s in (1, 2, 3)]), Choice())
     assert row.figures[FIRST].mean == 22.0 and row.figures[FIRST].bounds == (21.0, 23.0)

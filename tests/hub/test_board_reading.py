@@ -36,6 +36,7 @@ def test_bad_files_cost_themselves_alone(
     (folder / "latin.json").write_bytes(b'{"model": "caf\xe9"}')
     (folder / "list.json").write_text("[]")
     (folder / "deep.json").write_text("[" * 100_000)
+    (folder / "half.json").write_text(json.dumps(make_report(model="half a \ud800 character")))
     (folder / "folder.json").mkdir()
     (folder / "link.json").symlink_to(folder / "nowhere")
     (folder / "large.json").write_text(json.dumps(make_report(model="abs", notes="x" * 20_000)))
@@ -44,7 +45,8 @@ def test_bad_files_cost_themselves_alone(
     entries, results, left_out = read_folder(folder)
     assert [entry.where for entry in entries] == ["rgt.json"] and results == []
     assert {one.where for one in left_out} == {
-        "cut.json", "latin.json", "list.json", "deep.json", "folder.json", "link.json", "large.json",
+        "cut.json", "latin.json", "list.json", "deep.json", "half.json", "folder.json", "link.json",
+        "large.json",
     }  # fmt: skip
     assert not any(str(folder) in one.reason for one in left_out), "no path of the machine"
 
@@ -94,6 +96,17 @@ def test_results_on_the_hub(hub: Any, make_report: Make) -> None:
         ),
         ("bob/high", "the score of compose is 1000000000.0, not 0 to 100"),
     ]
+
+
+def test_a_report_that_is_too_large_is_not_fetched(
+    hub: Any, make_report: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_results(hub, "ann/rgt", {FIRST: 31.25}, make_report(FIRST, 31.25, notes="x" * 20_000))
+    monkeypatch.setattr(board_reading, "MAX_BYTES", 20_000)
+    entries, results, left_out = read_benchmark(BENCHMARK, hub.endpoint)
+    assert (entries, [one.bleu for one in results]) == ([], [31.25])
+    assert "more than 20,000 bytes" in left_out[0].reason
+    assert not any("/resolve/" in one.path for one in hub.log)
 
 
 def test_a_report_that_cannot_be_fetched_is_told(hub: Any, make_report: Make) -> None:

@@ -137,11 +137,44 @@ def test_no_result_of_something_else(dataset: dict[str, Any], message: str, make
     [
         pytest.param({}, "spider-compose", "as owner/name", id="no owner"),
         pytest.param({"metrics": {"bleu": {}}}, BENCHMARK, "lacks the score of bleu", id="no score"),
+        pytest.param({"metrics": [1]}, BENCHMARK, "lacks the score of bleu", id="no mapping"),
+        pytest.param({"metrics": {"bleu": {"score": "9"}}}, BENCHMARK, "lacks the score", id="a text"),
+        pytest.param({"metrics": {"bleu": {"score": float("nan")}}}, BENCHMARK, "lacks the score", id="NaN"),
+        pytest.param({"metrics": {"bleu": {"score": 1e9}}}, BENCHMARK, "must be 0 to 100, but", id="huge"),
+        pytest.param({"metrics": {"bleu": {"score": -1}}}, BENCHMARK, "must be 0 to 100, but", id="low"),
     ],
 )
 def test_refused(changes: dict[str, Any], benchmark: str, message: str, make_report: Make) -> None:
     with pytest.raises(HubError, match=message):
         eval_results(make_report(**changes), benchmark)
+
+
+ODD: list[Any] = [None, True, "x", [], [1], {"a": 1}, float("nan"), 10**400, "a\n---\n- b: c"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ["dataset"], ["dataset", "signature"], ["metrics", "bleu", "low"], ["metrics", "bleu", "high"],
+        ["metrics", "bleu", "signature"], ["metrics", "exact_match"], ["metrics", "exact_match", "score"],
+        ["metrics", "chrf"],
+    ],
+    ids=".".join,
+)  # fmt: skip
+def test_what_a_hand_has_written_beside_the_score(
+    path: list[str], make_report: Make, check: Callable[[Any], None], tmp_path: Path
+) -> None:
+    for value in ODD:
+        report = make_report()
+        place = report
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+        written = write_eval_results(tmp_path, report, BENCHMARK)
+        assert written is not None
+        found = yaml.safe_load(written.read_text(encoding="utf-8"))
+        check(found)
+        assert [entry["value"] for entry in found] == [31.25]
 
 
 def test_model_index(make_report: Make) -> None:

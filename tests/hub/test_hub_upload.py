@@ -142,7 +142,8 @@ def test_changed_by_another_meanwhile(hub: Any, push: Publish, monkeypatch: pyte
 
     def late(self: Any, *arguments: Any) -> Any:
         repository = hub.store.repositories["model", REPO]
-        others = {**repository.main.files, "config.json": repository.main.files[".gitattributes"]}
+        blob = repository.main.files[".gitattributes"]
+        others = {**repository.main.files, "config.json": blob, "report.json": blob}
         repository.commit("refs/heads/main", "by another", others)
         return commit(self, *arguments)
 
@@ -231,8 +232,46 @@ def test_refusals_are_one_sentence(
 
 def test_wrong_token(hub: Any, push: Publish) -> None:
     with pytest.raises(HubError, match=r"does not know your token \(401\)"):
-        push(token="made up")
+        push(token="made-up")
     assert hub.store.repositories == {}
+
+
+@pytest.mark.parametrize("token", ["hf_secret\x16", "hf_secret\x00x", "hf_sécret", "hf_secret hf_secret"])
+def test_a_token_that_cannot_be_sent(hub: Any, push: Publish, token: str) -> None:
+    """The client would quote the header, and so the token, in its error."""
+    with pytest.raises(HubError, match="holds a character that no token has") as caught:
+        push(token=token)
+    assert "cret" not in str(caught.value) and hub.log == []
+
+
+def test_no_token_in_what_the_client_says() -> None:
+    from spider_compose.hub.refusals import Told
+
+    with pytest.raises(HubError) as caught, Told("https://hub", REPO)("asking"):
+        raise ValueError("Illegal header value b'Bearer hf_secret\x16'")
+    assert str(caught.value) == "asking failed: Illegal header value b'Bearer ..."
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "hub",
+        "ftp://hub",
+        "http://",
+        "http://hub:99999",
+        "http://[::1",
+        "http://a b",
+        "file:///etc",
+        "http://h\n/",
+    ],
+)
+def test_an_endpoint_that_is_no_address(model_folder: Path, hub: Any, endpoint: str) -> None:
+    publication = Publication(model_folder, REPO, ARTEFACTS["model"])
+    with pytest.raises(OptionError, match="`endpoint` must be the address of a Hub"):
+        publish(publication, endpoint=endpoint)
+    with pytest.raises(OptionError, match="must not hold a user's name") as caught:
+        publish(publication, endpoint="https://me:secret@hub")
+    assert "secret" not in str(caught.value)
 
 
 def test_no_token(hub: Any, push: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,6 +348,40 @@ def test_existing_repository_is_continued(hub: Any, push: Publish, model_folder:
     published = push(private=True)
     assert stored(hub) == local(model_folder)
     assert "is public" in published.notes[0]
+
+
+OTHERS = {
+    "model": {"README.md": "# mine", "train.py": "print(1)", "model.safetensors": "weights"},
+    "dataset": {"data/train.parquet": "rows", "README.md": "# mine"},
+    "metric": {"app.py": "mine", "README.md": "# mine", "spider_compose/hub/board.py": "the leaderboard"},
+    "leaderboard": {"app.py": "mine", "stef.py": "the metric"},
+}
+
+
+@pytest.mark.parametrize("name", list(OTHERS))
+def test_a_repository_of_something_else_is_left_alone(
+    hub: Any, name: str, model_folder: Path, space_folder: Path, tmp_path: Path
+) -> None:
+    artefact = ARTEFACTS[name]
+    folder = space_folder if artefact.repo_type == "space" else model_folder
+    (folder / artefact.mark).parent.mkdir(parents=True, exist_ok=True)
+    for path in {*artefact.required} - {"README.md"}:
+        (folder / path).write_text("{}")
+    if name == "dataset":
+        (folder / "README.md").write_text(
+            "---\nlicense: mit\nconfigs:\n- config_name: a\n  data_files: rows.parquet\n---\n# d\n"
+        )
+        (folder / "rows.parquet").write_bytes(b"PAR1" * 3)
+    hub.store.add(artefact.repo_type, "owner/mine", OTHERS[name])
+    before = stored(hub, "owner/mine", artefact.repo_type)
+    publication = Publication(folder, "owner/mine", artefact)
+    with pytest.raises(
+        HubError, match=rf"owner/mine holds something else than the {name} of this command \("
+    ):
+        publish(publication, endpoint=hub.endpoint)
+    assert stored(hub, "owner/mine", artefact.repo_type) == before
+    assert {one.method for one in hub.log} == {"GET"}, "found out before anything is sent"
+    assert publish(publication, endpoint=hub.endpoint, pull_request=True).pull_request
 
 
 def test_private(hub: Any, push: Publish) -> None:

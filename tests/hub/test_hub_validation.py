@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,30 @@ def test_broken_cards(card: str, says: str) -> None:
     assert any(says in problem for problem in card_problems(card, "model", ()))
 
 
+NAMES = (
+    "license language tags datasets base_model size_categories task_categories configs pipeline_tag "
+    "library_name model-index title emoji colorFrom sdk sdk_version app_file short_description"
+).split()
+ODD: list[Any] = [
+    7, True, float("nan"), "x", [], [7], [[]], [{"a": 1}], {"a": [1]}, {"name": "m", "results": 7},
+    [{"config_name": ["a"], "data_files": 7}, {"config_name": {}, "data_files": [{"split": "test"}]}],
+    [{"name": "m", "results": [{"metrics": [7, {"value": [1]}]}]}],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("repo_type", list(BASE))
+def test_any_value_in_any_place_is_told(repo_type: str) -> None:
+    """A header that a hand has written costs a sentence, not a traceback."""
+    for name in NAMES:
+        for value in ODD:
+            found = problems(repo_type, **{name: value})
+            assert all(one.startswith("README.md: ") for one in found), (name, value)
+
+
+def test_a_score_must_be_finite() -> None:
+    assert "is nan, not a number" in problems("model", **{"model-index": result(value=float("nan"))})[0]
+
+
 HUB_KEY = "hf_" + "a" * 34
 
 FILES: list[tuple[str, bytes | None, str]] = [
@@ -134,6 +160,11 @@ FILES: list[tuple[str, bytes | None, str]] = [
     ("model-00001-of-00002.safetensors", b"\x02\0\0\0\0\0\0\0[]", "a header that cannot be read"),
     ("rows.parquet", b"PAR1 and then nothing", "cut off or no Parquet"),
     ("README.md", "---\nlicense: mit\n---\nü".encode("latin-1"), "README.md is not UTF-8"),
+    ("report.json", b'{"score": NaN}', "report.json is no JSON (it holds NaN, which JSON does not know)"),
+    ("weights", b"\x80\x04\x95\x10\0\0\0", "weights is a pickle by its content"),
+    ("spiece.model", b"\x80\x02}q\0.", "spiece.model is a pickle by its content"),
+    ("notes.txt", b"PK\x03\x04\x14\0", "notes.txt is a zip archive by its content"),
+    ("prod.env", b"PASSWORD=x", "prod.env is of a kind that is not published"),
 ]
 
 
@@ -195,8 +226,11 @@ Write = Callable[..., None]
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def run(name: str = "out", text: str = "one", artefact: str = "model", **options: Any) -> None:
-        with new_folder(tmp_path / name, ARTEFACTS[artefact], **options) as folder:
+        def fill(folder: Path) -> None:
             (folder / "file").write_text(text)
+
+        with new_folder(tmp_path / name, ARTEFACTS[artefact], fill, **options) as folder:
+            assert (folder / "file").read_text() == text
 
     return run
 
@@ -210,9 +244,13 @@ def test_folder_is_replaced_as_a_whole(write: Write, tmp_path: Path) -> None:
 
 def test_nothing_changes_when_writing_fails(write: Write, tmp_path: Path) -> None:
     write()
-    with pytest.raises(KeyError), new_folder(tmp_path / "out", ARTEFACTS["model"]) as folder:
+
+    def fail(folder: Path) -> None:
         (folder / "file").write_text("half")
         raise KeyError
+
+    with pytest.raises(KeyError), new_folder(tmp_path / "out", ARTEFACTS["model"], fail):
+        pass
     assert (tmp_path / "out" / "file").read_text() == "one"
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
 
@@ -242,3 +280,63 @@ def test_places_that_cannot_be_written(write: Write, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path / "here")
     with pytest.raises(OutputError, match="is in use and cannot be replaced"):
         write("here", force=True)
+
+
+def test_a_folder_in_use_is_not_replaced(write: Write, tmp_path: Path) -> None:
+    """Two pushes at once: the second would take the files from under the upload of the first."""
+
+    def fill(folder: Path) -> None:
+        (folder / "file").write_text("one")
+
+    with new_folder(tmp_path / "out", ARTEFACTS["model"], fill):
+        for force in (False, True):
+            with pytest.raises(OutputError, match="another push is using"):
+                write(text="two", force=force)
+        write("other")
+    assert (tmp_path / "out" / "file").read_text() == "one"
+    write(text="two")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "other"}
+
+
+def test_what_a_killed_push_has_left_is_removed(write: Write, tmp_path: Path) -> None:
+    left = {name: tmp_path / f".out.incomplete-{name}" for name in ("old", "young", "used")}
+    for path in (*left.values(), tmp_path / ".other.incomplete-old"):
+        path.mkdir()
+        (path / "half").write_text("x")
+        if path != left["young"]:
+            os.utime(path, (time.time() - 3600,) * 2)
+    opened = os.open(left["used"], os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        write()
+    finally:
+        os.close(opened)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"out", ".out.incomplete-young", ".out.incomplete-used", ".other.incomplete-old"}
+
+
+@pytest.mark.parametrize("target", [".", "run", "run/model"])
+def test_what_is_published_is_not_replaced(write: Write, tmp_path: Path, target: str) -> None:
+    source = tmp_path / "runs" / "run" / "model"
+    source.mkdir(parents=True)
+    (source / "model.safetensors").write_text("weeks of training")
+    with pytest.raises(OutputError, match="which is to be published"):
+        write(f"runs/{target}", force=True, source=source)
+    assert (source / "model.safetensors").read_text() == "weeks of training"
+    write("runs/run/out", force=True, source=source)
+
+
+def test_home_is_not_replaced(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "me" / "work").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    monkeypatch.chdir(tmp_path / "me" / "work")
+    with pytest.raises(OutputError, match="is in use and cannot be replaced"):
+        write("me", force=True)
+
+
+def test_a_link_put_into_the_folder(write: Write, tmp_path: Path) -> None:
+    write()
+    (tmp_path / "out" / "link").symlink_to(tmp_path)
+    with pytest.raises(OutputError, match=r"was changed by hand: .*link is a link"):
+        write()
+    write(force=True)

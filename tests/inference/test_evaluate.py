@@ -272,7 +272,16 @@ def test_other_weights_are_another_evaluation(own_model: Path, data: Put, tmp_pa
         evaluate(settings(copied), out)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"kind": "other"}', '{"model": "rgt", "training": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "", "[]", '{"kind": "other"}', '{"model": "rgt", "training": {}}', '{"kind": "evaluation"}',
+        '{"kind": "evaluation", "evaluation": [], "dataset": {}}', "[" * 100_000,
+        '{"kind": "evaluation", "evaluation": {}, "dataset": "x"}',
+        '{"kind": "evaluation", "evaluation": {}, "dataset": {}}',
+    ],
+    ids=range(9),
+)  # fmt: skip
 def test_another_file_is_left_alone(content: str, own_model: Path, data: Put, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     out.write_text(content, encoding="utf-8")
@@ -383,6 +392,66 @@ def test_refused_models(
     assert not out.parent.exists() or list(out.parent.iterdir()) == []
 
 
+ODD_FILES = [
+    ("config.json", "[]"), ("config.json", '"x"'), ("config.json", '{"model_type": 5}'),
+    ("config.json", '{"model_type": "t5", "d_model": "x"}'), ("config.json", "[" * 100_000),
+    ("config.json", '{"model_type": "t5", "d_model": -4, "num_heads": 0}'),
+    ("tokenizer.json", "{}"), ("tokenizer.json", "[]"), ("tokenizer.json", "x"),
+    ("model.safetensors", ""), ("model.safetensors", "hello world, hello"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content"), ODD_FILES, ids=[f"{n} {c[:20]}" for n, c in ODD_FILES])
+def test_odd_files_are_one_error(
+    name: str, content: str, seq2seq_model: Path, data: Put, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(seq2seq_model, tmp_path / "model-x")
+    (folder / name).write_text(content, encoding="utf-8")
+    with pytest.raises(OptionError, match="cannot be loaded: ") as caught:
+        evaluate(settings(folder), tmp_path / "out" / "report.json")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        pytest.param("chat_template.jinja", "{% for %}", "chat template cannot be used", id="no template"),
+        pytest.param(
+            "chat_template.jinja", "{{ raise_exception('no') }}", "--no-chat goes without", id="it raises"
+        ),
+        pytest.param(
+            "chat_template.jinja", "{{ ''.__class__.__mro__ }}", "chat template cannot", id="it looks around"
+        ),
+        pytest.param(
+            "generation_config.json", '{"stop_strings": ["x"]}', "cannot write a text with these",
+            id="a search that fails",
+        ),
+    ],
+)  # fmt: skip
+def test_odd_settings_of_a_model(
+    name: str, content: str, message: str, causal_model: Path, data: Put, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(causal_model, tmp_path / "model-x")
+    (folder / name).write_text(content, encoding="utf-8")
+    with pytest.raises(OptionError, match=message):
+        evaluate(settings(folder), tmp_path / "report.json")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": ["x"]}, {"seed": "1"}, {"experiment": 5}, {"training": 1}, {"signature": None}]
+)
+def test_an_odd_report_beside_a_model_is_passed_over(
+    changes: dict[str, Any], own_model: Path, data: Put, tmp_path: Path
+) -> None:
+    from spider_compose.inference.loading import describe
+
+    folder = shutil.copytree(own_model.parent, tmp_path / "run")
+    path = folder / "report.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes), encoding="utf-8")
+    identity = describe(settings(folder / "model")).identity
+    assert (identity.name, identity.training) == ("model", {})
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "message"),
     [
@@ -390,6 +459,7 @@ def test_refused_models(
         pytest.param("own_model", {"sql": "written"}, "for models of the Hub", id="SQL of the five"),
         pytest.param("seq2seq_model", {"chat": True}, "a prompt is for causal models", id="chat of T5"),
         pytest.param("seq2seq_model", {"device": "cuda:77"}, "`device` must be one of", id="device"),
+        pytest.param("seq2seq_model", {"device": "meta"}, "`device` must be one of", id="no numbers"),
         pytest.param("seq2seq_model", {"revision": "x" * 300}, None, id="a revision of a folder"),
     ],
 )
