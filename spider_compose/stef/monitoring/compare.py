@@ -21,7 +21,7 @@ from spider_compose.stef.monitoring.measures import (
     question_codes,
     values,
 )
-from spider_compose.stef.monitoring.resampling import LEVEL, Difference, check_sampling, compare_sums
+from spider_compose.stef.monitoring.resampling import EQUAL, LEVEL, Difference, check_sampling, compare_sums
 from spider_compose.stef.monitoring.rule_changes import RuleChange, Sides, rule_changes
 
 # What `compare` reads of scored rows; the reasons are wide and asked for by themselves.
@@ -34,6 +34,9 @@ DESIGNS = ("auto", "paired", "separate")
 
 # Taken as paired by itself where so much of the side with fewer questions is shared.
 _SHARED = 0.5
+
+# Smaller differences, in parts of the detectable one, take more questions than anyone has.
+_MOST_FOLD = 1e6
 
 # How a gate decides; see `Gate`.
 RULES_OF_GATES = ("shown", "estimate", "ruled-out")
@@ -109,7 +112,7 @@ class Gate:
         passed: whether B passes.
         why: in words.
         questions_needed: questions to find a difference of `worse_than` with the usual power; None where the
-            sample has no spread.
+            sample has no spread, or `worse_than` is next to nothing.
     """
 
     measure: str
@@ -140,17 +143,16 @@ def gate(comparison: Comparison, measure: str, worse_than: float, rule: str = "s
             f"cannot decide on `{measure}`: it needs two questions with a value on each side, but A has "
             f"{found.questions[0]} and B {found.questions[1]}"
         )
-    worse, sure = found.difference < -worse_than, found.p_value <= 1 - LEVEL
-    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low >= -worse_than}[
-        rule
-    ]
+    limit = -worse_than - EQUAL  # sums of one kind of numbers in two orders are the same
+    worse, sure = found.difference < limit, found.p_value <= 1 - LEVEL
+    passed = {"shown": not (worse and sure), "estimate": not worse, "ruled-out": found.low >= limit}[rule]
     said = f"{found.difference:+.2f} points, limit {-worse_than:+.2f}"
     if rule == "shown" and worse:
         said += f"; {'more' if sure else 'no more'} than chance (p = {found.p_value:.4f})"
     if rule == "ruled-out":
         said += f"; the interval begins at {found.low:+.2f}"
     needed = None
-    if found.detectable and worse_than:
+    if found.detectable and worse_than > found.detectable / _MOST_FOLD:
         needed = int(np.ceil(min(found.questions) * (found.detectable / worse_than) ** 2))
     return Gate(measure, worse_than, rule, passed, said, needed)
 

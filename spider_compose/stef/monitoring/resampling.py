@@ -38,7 +38,7 @@ _LEAST_UNITS = 50
 _BLOCK = 1 << 22
 
 # Sums come from additions in another order; what is this near is the same.
-_EQUAL = 1e-9
+EQUAL = 1e-9
 
 A, NA, B, NB = range(4)
 
@@ -114,7 +114,7 @@ def compare_sums(sums: Floats, rows: tuple[int, int], samples: int = 2000, seed:
     p_value = _permutation_p_value(sums, samples, seed)
     wide = t_quantile((1 + LEVEL) / 2, min(questions) - 1) + NormalDist().inv_cdf(POWER)
     detectable = (
-        wide * error if error > _EQUAL else None
+        wide * error if error > EQUAL else None
     )  # without any spread a sample tells nothing of others
     return Difference(mean_a, mean_b, difference, low, high, p_value, error, detectable, questions, rows)
 
@@ -253,12 +253,12 @@ def _permutation_p_value(sums: Floats, samples: int, seed: int) -> float:
         was = labels[0].copy() if len(labels) else labels
         moved[:, len(both) :] = generator.permuted(labels, axis=1) != was
         drawn = _studentized(whole + moved @ (changed - kept), questions)
-        far += int((np.abs(drawn) >= np.abs(found) - _EQUAL).sum())
+        far += int((np.abs(drawn) >= np.abs(found) - EQUAL).sum())
     return (far + 1) / (samples + 1)
 
 
 def _studentized(total: Floats, questions: int) -> Floats:
     """Difference over its standard error; infinite where there is no spread."""
     difference, error = _difference(total), _standard_error(total, max(questions, 2))
-    sure = np.where(np.abs(difference) < _EQUAL, 0.0, np.copysign(np.inf, difference))
-    return np.asarray(np.where(error > _EQUAL, difference / np.maximum(error, _EQUAL), sure))
+    sure = np.where(np.abs(difference) < EQUAL, 0.0, np.copysign(np.inf, difference))
+    return np.asarray(np.where(error > EQUAL, difference / np.maximum(error, EQUAL), sure))

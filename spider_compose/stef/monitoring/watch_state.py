@@ -181,9 +181,9 @@ def _moments(values: list[Any]) -> Moments:
 
 
 def _window(found: dict[str, Any]) -> Window:
-    counts = (int(found[name]) for name in ("rows", "questions", "late"))
+    rows, questions, late = (int(found[name]) for name in ("rows", "questions", "late"))
     means = {name: None if mean is None else _number(mean) for name, mean in found["values"].items()}
-    return Window(str(found["start"]), *counts, means)
+    return Window(str(found["start"]), rows, questions, late, means)
 
 
 def _chart(found: dict[str, Any]) -> Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -224,6 +225,28 @@ def test_questions_needed_make_the_limit_detectable() -> None:
 def test_gate_is_checked(measure: str, worse_than: float, rule: str, says: str) -> None:
     with pytest.raises(SpiderComposeError, match=says):
         gate(fallen(1, 20), measure, worse_than, rule)
+
+
+@pytest.mark.parametrize("rule", ["shown", "estimate", "ruled-out"])
+def test_the_last_digits_decide_nothing(rule: str) -> None:
+    """One set of scores on other questions: their sums are added up in another order."""
+    found = fallen(0, 20)
+    score = dataclasses.replace(found.measures["score"], difference=-1e-13, low=-1e-13, p_value=0.0005)
+    found = dataclasses.replace(found, measures={**found.measures, "score": score})
+    assert gate(found, "score", 0, rule).passed
+    assert not gate(
+        dataclasses.replace(
+            found, measures={"score": dataclasses.replace(score, difference=-1e-6, low=-1e-6)}
+        ),
+        "score",
+        0,
+        rule,
+    ).passed
+
+
+@pytest.mark.parametrize("worse_than", [5e-324, 1e-200, 1e-9])
+def test_next_to_nothing_takes_too_many_questions(worse_than: float) -> None:
+    assert gate(fallen(0, 20), "score", worse_than).questions_needed is None
 
 
 def test_a_side_that_is_the_other_is_ruled_out_to_be_worse() -> None:

@@ -119,6 +119,15 @@ def test_what_other_machines_cannot_read(source: str, tmp_path: Path) -> None:
         score_log_on_ray(Log(source), scorer, store)
 
 
+def test_a_log_of_broken_files_alone_ends(tmp_path: Path) -> None:
+    for name in ("a.parquet", "b.parquet"):
+        (tmp_path / name).write_bytes(b"PAR1")
+    scorer, log = Scorer(), Log(str(tmp_path))
+    with open_store(tmp_path / "out", scorer.signature, "digest", Columns()) as store:
+        score_log_on_ray(log, scorer, store, TWO)
+    assert store.written == 0 and sorted(log.failed) == ["a.parquet", "b.parquet"]
+
+
 @pytest.mark.parametrize(
     ("field", "values"),
     [
