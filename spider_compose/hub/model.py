@@ -118,6 +118,7 @@ def write_model(
             f"{source.saved} lacks the model's code: save it with `spider_compose.models.save_with_code`."
         )
     left = _copy(source.saved, folder)
+    _write_search(folder / "generation_config.json", source.report)
     identity = source.report.identity
     results = Results(in_order((source.report, *source.beside)))
     card = render_card(
@@ -145,6 +146,15 @@ def _copy(saved: Path, folder: Path) -> list[str]:
         elif path.name not in ("report.json", "README.md", "__pycache__"):
             left.append(path.name)
     return left
+
+
+def _write_search(path: Path, report: Report) -> None:
+    """Let the model search as it did when it was scored; a training saves what validation had, one beam."""
+    part = report.part("training") or report.part("generation")
+    said = {name: part[name] for name in ("num_beams", "max_new_tokens") if type(part.get(name)) is int}
+    if said and path.is_file():
+        text = json.dumps({**_json(path), **said}, indent=2, sort_keys=True)
+        path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _json(path: Path) -> dict[str, Any]:

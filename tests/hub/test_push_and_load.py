@@ -164,6 +164,34 @@ def test_changed_report_changes_the_published_card(hub: Any, push: Push, run_fol
     assert measured["BLEU"] == 47.11
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"training": {"num_beams": 4, "max_new_tokens": 60}}, {"num_beams": 4, "max_new_tokens": 60}),
+        ({"training": {}, "generation": {"num_beams": 2}}, {"num_beams": 2, "max_new_tokens": 100}),
+        ({"training": {"num_beams": "four", "max_new_tokens": True}}, {"max_new_tokens": 100}),
+    ],
+    ids=["training", "evaluation", "odd"],
+)
+def test_a_model_searches_as_it_was_scored(
+    model_folder: Path,
+    tmp_path: Path,
+    make_report: Callable[..., dict[str, Any]],
+    changes: dict[str, Any],
+    expected: dict[str, int],
+) -> None:
+    from spider_compose.hub.model import find_model, write_model
+
+    (model_folder / "generation_config.json").write_text('{"max_new_tokens": 100, "eos_token_id": 2}')
+    (model_folder / "report.json").write_text(json.dumps(make_report(**changes)))
+    (tmp_path / "out").mkdir()
+    write_model(find_model(model_folder), tmp_path / "out", "owner/x", "owner/d", "http://hub/")
+    found = json.loads((tmp_path / "out" / "generation_config.json").read_text())
+    assert found == {"eos_token_id": 2} | expected
+    results = (tmp_path / "out" / ".eval_results" / "d_compose.yaml").read_text()
+    assert "http://hub/owner/x/blob/main/report.json" in results, "the Hub that it is pushed to"
+
+
 def test_other_experiments_on_the_card(
     hub: Any, push: Push, run_folder: Path, tmp_path: Path, make_report: Callable[..., dict[str, Any]]
 ) -> None:
