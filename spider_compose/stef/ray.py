@@ -199,6 +199,8 @@ def score_log(
     here = replace(log, source=str(Path(log.source).resolve()))
     files = here.files()
     log.failed.update(here.failed)
+    if any(file.once for file in files):
+        raise OptionError(f"on Ray a log must be a file or a folder that all machines see, not {log.source}")
     if not files:
         return
     dataset = _dataset(here, files, scorer, store.known, cluster)

@@ -68,6 +68,11 @@ class LogFile:
     format: str
     given: Mapping[str, str]
 
+    @property
+    def once(self) -> bool:
+        """Whether it can be read once only: standard input, or a pipe as a shell's `<(...)`."""
+        return self.path is None or (self.path.exists() and not self.path.is_file())
+
     def rows(self) -> Iterator[RawRow]:
         """Its rows, lazily.
 
@@ -213,8 +218,8 @@ def _jsonl(file: LogFile) -> Iterator[RawRow]:
             try:
                 values = json.loads(line)
             except (ValueError, RecursionError) as error:
-                # What standard input leaves unfinished is not written on.
-                unfinished = file.path is not None and not line.endswith(("\n", "\r"))
+                # What a pipe leaves unfinished is not written on.
+                unfinished = not file.once and not line.endswith(("\n", "\r"))
                 yield RawRow(number, None, f"no JSON: {str(error)[:100]}", line, unfinished)
                 continue
             if isinstance(values, dict):
@@ -284,6 +289,8 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 def _parquet(file: LogFile) -> Iterator[RawRow]:
     from spider_compose.stef.monitoring.parquet_rows import parquet_rows
 
-    opened: Any = io.BytesIO(_stdin().read()) if file.path is None else file.path
+    opened: Any = file.path
+    if file.once:  # Parquet begins at its end
+        opened = io.BytesIO((_stdin() if file.path is None else file.path.open("rb")).read())
     for number, values in enumerate(parquet_rows(opened, file.name), start=1):
         yield RawRow(number, values)

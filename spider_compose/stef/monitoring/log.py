@@ -15,7 +15,7 @@ from typing import Any
 
 from spider_compose.errors import OptionError, SpiderComposeError, missing_column
 from spider_compose.language import BATCH_SIZE
-from spider_compose.stef.monitoring.formats import LOOK, STDIN, LogFile, RawRow, find_files
+from spider_compose.stef.monitoring.formats import LOOK, LogFile, RawRow, find_files
 from spider_compose.stef.monitoring.times import read_time
 
 DATASETS = "datasets:"
@@ -134,10 +134,11 @@ class Log:
             OptionError: a file lacks a column.
         """
         found = find_files(self.source, self.reading.format)
-        if self.source == STDIN:
-            return found  # can be read once only: its columns are checked on the way
         usable = []
         for file in found:
+            if file.once:  # its columns are checked on the way
+                usable.append(file)
+                continue
             try:
                 columns = file.columns()
             except OptionError:
@@ -165,18 +166,18 @@ class Log:
 
             name = self.source.removeprefix(DATASETS)
             raw = dataset_rows(name, self.reading.config, self.reading.split)
-            yield from _batches(self._rows(raw, name))
+            yield from _batches(self._rows(raw, name, checked=False))
             return
         for file in self.files():
             yield from self.file_batches(file)
 
     def file_batches(self, file: LogFile) -> Iterator[list[LogRow]]:
         """The batches of one file."""
-        yield from _batches(self._rows(file.rows(), file.name))
+        yield from _batches(self._rows(file.rows(), file.name, checked=not file.once))
 
-    def _rows(self, raw: Iterator[RawRow], name: str) -> Iterator[LogRow]:
+    def _rows(self, raw: Iterator[RawRow], name: str, checked: bool) -> Iterator[LogRow]:
         try:
-            if self._unchecked:
+            if not checked:
                 first = list(islice(raw, LOOK))
                 there = {str(column) for row in first for column in row.values or ()}
                 if there:
@@ -192,10 +193,6 @@ class Log:
             raise
         except SpiderComposeError as error:
             self._fail(name, error)
-
-    @property
-    def _unchecked(self) -> bool:
-        return self.source == STDIN or self.source.startswith(DATASETS)
 
     def read_row(self, raw: RawRow, origin: str) -> LogRow:
         """One row; what is wrong with it is counted in `problems`."""

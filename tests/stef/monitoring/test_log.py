@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import random
 import re
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -408,6 +411,36 @@ def test_a_short_file_that_breaks_off_is_read_as_far_as_it_goes(name: str, tmp_p
         log = Log(str(source))
         assert 20 < sum(map(len, log.batches())) < 60 and list(log.failed) == [name]
         write_jsonl(tmp_path / "b.jsonl", [])
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "log.csv", "log.parquet", "log.ndjson.gz"])
+def test_a_pipe_is_read_once(name: str, tmp_path: Path) -> None:
+    """As `<(zcat ...)` of a shell: a look at its columns must not take its rows."""
+    writers = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet, "gz": write_gzip}
+    writers[name.rpartition(".")[2]](tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    assert [row.key for row in through_a_pipe(tmp_path / name, content)] == ["1", "2"]
+
+
+def test_a_pipe_of_other_columns(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="--question-column"):
+        through_a_pipe(tmp_path / "log.jsonl", b'{"nl": "q"}\n')
+
+
+def through_a_pipe(path: Path, content: bytes) -> list[LogRow]:
+    """What is read, in threads of their own: a pipe that is opened again is waited for without end."""
+    os.mkfifo(path)
+    threading.Thread(target=path.write_bytes, args=(content,), daemon=True).start()
+    found: Future[list[LogRow]] = Future()
+
+    def take() -> None:
+        try:
+            found.set_result(read(path))
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=take, daemon=True).start()
+    return found.result(timeout=60)
 
 
 def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
