@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import datetime
 import io
@@ -9,12 +10,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from spider_compose.errors import SpiderComposeError
 from spider_compose.stef.cli import main
+from spider_compose.stef.cli.rows import read_rows
 
 pytest.importorskip("spacy")
 
@@ -289,6 +293,18 @@ def test_a_file_with_other_columns(
     assert main(["score", str(tmp_path / "q.jsonl"), *options]) == 2
     said = capsys.readouterr().err
     assert all(part in said for part in (str(tmp_path / "q.jsonl"), *says.split(".*"))), said
+
+
+def test_a_pipe_is_a_file_of_queries(queries: Path, tmp_path: Path) -> None:
+    """As `<(zcat ...)` of a shell."""
+    os.mkfifo(tmp_path / "pipe")
+    content = queries.read_bytes()
+    threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,), daemon=True).start()
+    names = ("question", "enriched_question", "sql", "dialect")
+    options = argparse.Namespace(format="jsonl", **{f"{name}_column": name for name in names})
+    assert [row["sql"] for row in read_rows(options, tmp_path / "pipe")] == [row["sql"] for row in ROWS]
+    with pytest.raises(SpiderComposeError, match="there is none"):
+        next(read_rows(options, tmp_path))
 
 
 def test_an_error_does_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

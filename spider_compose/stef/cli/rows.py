@@ -42,7 +42,7 @@ def read_rows(options: argparse.Namespace, path: Path) -> Iterator[dict[str, Any
     Raises:
         SpiderComposeError: the file cannot be read, or lacks the column of the question or the SQL.
     """
-    if not path.is_file():
+    if path.is_dir() or not path.exists():  # a pipe will do
         raise SpiderComposeError(f"expected a file of queries, but there is none at {path}")
     kind = options.format or FORMATS.get(path.suffix.lower())
     if kind is None:
