@@ -64,13 +64,12 @@ def read_benchmark(dataset_id: str, endpoint: str | None = None) -> Read:
     """
     check_benchmark_name(dataset_id)
     try:
-        from huggingface_hub import HfApi
+        from huggingface_hub import HfApi, constants
     except ImportError as error:
         raise MissingExtraError(
             "results on the Hub need huggingface_hub: pip install 'spider-compose[spaces]'"
         ) from error
-    api = HfApi(endpoint=endpoint, library_name="spider_compose")
-    check_address(api.endpoint)
+    api = HfApi(endpoint=check_address(endpoint or constants.ENDPOINT), library_name="spider_compose")
     with Told(api.endpoint, dataset_id, reading=True)("reading the benchmark's results"):
         # Fine-tuned models too, and each once: the list has a line for each task.
         listed = api.get_dataset_leaderboard(dataset_id, base_model_only=False)

@@ -111,8 +111,11 @@ def _dataset(header: Mapping[str, Any], paths: Collection[str]) -> Iterator[str]
     if sum(bool(config.get("default")) for config in configs) > 1:
         yield "`configs` has more than one default"
     for config in configs:
-        for entry in _list(config.get("data_files")):
-            for pattern in _list(entry.get("path") if isinstance(entry, Mapping) else entry):
+        entries = _list(config.get("data_files"))
+        if not entries:
+            yield f"config {config.get('config_name')!r} names no `data_files`"
+        for entry in entries:
+            for pattern in _list(entry.get("path") if isinstance(entry, Mapping) else entry) or [None]:
                 if not fnmatch.filter(paths, str(pattern)):
                     yield f"config {config.get('config_name')!r} names {pattern}, which is not there"
 

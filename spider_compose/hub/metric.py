@@ -40,6 +40,8 @@ def write_metric(folder: Path, repo_id: str, spaces: Path | None = None) -> None
         HubError: the app is not there, or could not run beside a module of the repository's name.
     """
     module, own = shell(), repo_id.rpartition("/")[2]
+    if "." in own:
+        raise HubError(f"evaluate.load could not import {own}.py: name a repository without a dot.")
     if own != module.stem and _is_module(own):
         raise HubError(f"{own}.py would hide the module {own} from the Space's app: name another repository.")
     copy_app("stef", folder, spaces)

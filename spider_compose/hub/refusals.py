@@ -75,7 +75,7 @@ class Told:
                 f"write to repositories of {owner}, or propose the change with --pr."
             )
         if status == 404:
-            return f"{self._repo_id} is not there, or you may not see it (404)."
+            return f"{self._repo_id} is not at {self._endpoint}, or you may not see it (404)."
         if status in (409, 412):
             return f"{self._repo_id} was changed by someone else at the same time ({status}): push again."
         if status == 429:
@@ -95,8 +95,8 @@ class Told:
         return f"the Hub refuses ({status}): {' '.join(str(said).split())}"
 
 
-def check_address(endpoint: str) -> None:
-    """Whether a text is the address of a Hub.
+def check_address(endpoint: str) -> str:
+    """The address of a Hub, without a slash at its end.
 
     Raises:
         OptionError: it is not.
@@ -113,6 +113,7 @@ def check_address(endpoint: str) -> None:
         )
     if parts.username is not None:
         raise OptionError("`endpoint` must not hold a user's name: a token alone says who you are.")
+    return endpoint.rstrip("/")
 
 
 def check_token(token: str) -> None:

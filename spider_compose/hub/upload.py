@@ -106,7 +106,7 @@ def publish(
         OptionError: the endpoint is no address, or a pull request shall be tagged.
     """
     try:
-        from huggingface_hub import HfApi, get_token
+        from huggingface_hub import HfApi, constants, get_token
     except ImportError as error:
         raise MissingExtraError(
             "publishing needs huggingface_hub: pip install 'spider-compose[hub]'"
@@ -118,8 +118,8 @@ def publish(
     check_token(token)
     if pull_request and publication.tag and not publication.move_on:
         raise OptionError("a pull request has no tag: tag the commit once it is merged.")
+    endpoint = check_address(endpoint or constants.ENDPOINT)
     api = HfApi(endpoint=endpoint, token=token, library_name="spider_compose", library_version=__version__)
-    check_address(api.endpoint)
     return _Upload(api, publication, files, private, say).run(pull_request)
 
 

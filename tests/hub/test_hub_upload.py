@@ -274,6 +274,13 @@ def test_an_endpoint_that_is_no_address(model_folder: Path, hub: Any, endpoint: 
     assert "secret" not in str(caught.value)
 
 
+def test_a_slash_at_the_end_of_the_address(hub: Any, model_folder: Path) -> None:
+    publication = Publication(model_folder, REPO, ARTEFACTS["model"])
+    assert publish(publication, endpoint=f"{hub.endpoint}/").url == f"{hub.endpoint}/{REPO}"
+    with pytest.raises(HubError, match=r"owner/rgt is not at http://127\.0\.0\.1:\d+/deep, or"):
+        publish(publication, endpoint=f"{hub.endpoint}/deep")
+
+
 def test_no_token(hub: Any, push: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(HubError, match="not logged in"):

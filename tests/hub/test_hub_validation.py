@@ -82,6 +82,8 @@ WRONG = [
         {"configs": [{"config_name": "a", "data_files": "a/*.parquet"}]},
         "names a/*.parquet, which is not",
     ),
+    ("dataset", {"configs": [{"config_name": "a"}]}, "config 'a' names no `data_files`"),
+    ("dataset", {"configs": [{"config_name": "a", "data_files": [{"split": "test"}]}]}, "names None, which"),
     ("space", {"title": None}, "`title` is missing"),
     ("space", {"emoji": None}, "`emoji` is missing"),
     ("space", {"emoji": "spider"}, "`emoji` must be emoji alone"),

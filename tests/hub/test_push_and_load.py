@@ -249,6 +249,8 @@ def test_card_and_module_of_the_metric(hub: Any, push: Push, spaces: None, name:
 def test_a_metric_does_not_hide_a_module_of_its_app(push: Push, spaces: None, name: str) -> None:
     told = push("metric", "--repo", f"owner/{name}", "--dry-run", code=2)
     assert f"{name}.py would hide the module {name}" in told
+    dotted = push("metric", "--repo", "owner/stef.py", "--dry-run", code=2)
+    assert "evaluate.load could not import stef.py.py" in dotted
 
 
 @pytest.mark.parametrize("app", ["stef", "leaderboard"])
