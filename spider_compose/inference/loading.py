@@ -21,6 +21,9 @@ _DESCRIBING = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")
 """Files of a model's folder that move what it writes; `gguf_file` is added where one is named."""
 
 
+_LONGEST_LINE = 300
+"""Characters of an error: torch lists all that it can do."""
+
 _SAID = {"model": str, "experiment": str, "seed": int, "training": dict, "signature": str}
 """What is taken from the report of a training."""
 
@@ -127,7 +130,7 @@ def choose_device(name: str | None) -> Any:
     try:
         device = torch.device(name)
         torch.empty(1, device=device).tolist()  # not on "meta", which holds no numbers
-    except (RuntimeError, AssertionError) as error:
+    except Exception as error:  # some kinds want a module of their own
         raise OptionError(
             f"`device` must be one of this machine, but {name!r} is not: {first_line(error)}"
         ) from None
@@ -199,6 +202,7 @@ def _unloadable(model: str, error: Exception) -> OptionError | MissingExtraError
 
 
 def first_line(error: Exception) -> str:
-    """What a library says of an error, in one line."""
+    """What a library says of an error, in one line that can be read."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return re.sub(r"\s+", " ", lines[0])
+    line = re.sub(r"\s+", " ", lines[0])
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."

@@ -123,6 +123,8 @@ def _subject(settings: EvaluationSettings, described: Described, data: ConfigDat
 
 def _finished(report: Path, subject: Mapping[str, Any]) -> dict[str, Any] | None:
     """The report of the same evaluation; an error if there is another's."""
+    if report.exists() and not report.is_file():  # a folder; a device might be read for ever
+        raise OutputError(f"{report} is no file. Name another --out.")
     try:
         found = json.loads(report.read_text(encoding="utf-8"))
     except FileNotFoundError:

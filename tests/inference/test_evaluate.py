@@ -290,6 +290,12 @@ def test_another_file_is_left_alone(content: str, own_model: Path, data: Put, tm
     assert out.read_text(encoding="utf-8") == content
 
 
+@pytest.mark.parametrize("out", ["/dev/zero", "/dev/null", "."])
+def test_a_report_is_a_file(out: str, own_model: Path, data: Put) -> None:
+    with pytest.raises(OutputError, match="is no file"):
+        evaluate(settings(own_model), out)
+
+
 def test_names_of_files(tmp_path: Path) -> None:
     assert Files(tmp_path / "report.json").predictions.name == "predictions.jsonl"
     assert Files(tmp_path / "t5.json").predictions.name == "t5.predictions.jsonl"
@@ -460,6 +466,10 @@ def test_an_odd_report_beside_a_model_is_passed_over(
         pytest.param("seq2seq_model", {"chat": True}, "a prompt is for causal models", id="chat of T5"),
         pytest.param("seq2seq_model", {"device": "cuda:77"}, "`device` must be one of", id="device"),
         pytest.param("seq2seq_model", {"device": "meta"}, "`device` must be one of", id="no numbers"),
+        pytest.param("seq2seq_model", {"device": "hpu"}, r"`device` must be one of.{1,400}$", id="no module"),
+        pytest.param(
+            "seq2seq_model", {"device": "xla"}, r"`device` must be one of.{1,400}$", id="no back end"
+        ),
         pytest.param("seq2seq_model", {"revision": "x" * 300}, None, id="a revision of a folder"),
     ],
 )
