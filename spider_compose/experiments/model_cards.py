@@ -139,7 +139,8 @@ def _header(
         if mean is not None:
             metrics.append({"type": kind, "name": title, "value": round(mean, 2)})
     dataset: dict[str, Any] = {"type": dataset_repository or "spider_compose", "name": _named(experiment)}
-    if config := reports[0].part("dataset").get("config"):
+    config = reports[0].part("dataset").get("config")
+    if config and isinstance(config, str):  # a foreign report may say anything
         dataset["config"] = config
     dataset["split"] = _test_split(experiment)
     of_spider = _of_spider(reports)

@@ -62,9 +62,9 @@ def card_problems(card: str, repo_type: str, paths: Collection[str]) -> list[str
         return ["README.md does not begin with a YAML header between lines of ---"]
     try:
         loaded = kinds[repo_type](card)
+        header: dict[str, Any] = loaded.data.to_dict()
     except Exception as error:  # whatever PyYAML and the card's classes raise
         return [f"README.md: the YAML header cannot be read: {' '.join(str(error).split())}"]
-    header: dict[str, Any] = loaded.data.to_dict()
     rules = {"dataset": _dataset, "model": _model, "space": _space}
     found = [*_any(header), *rules[repo_type](header, paths)]
     if not loaded.text.strip():

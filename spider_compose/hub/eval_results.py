@@ -147,8 +147,8 @@ def model_index(report: Mapping[str, Any], dataset_id: str) -> list[dict[str, An
             task_name="SQL-to-text",
             dataset_type=dataset_id,
             dataset_name=dataset_id.split("/")[-1],
-            dataset_config=dataset.get("config"),
-            dataset_split=dataset.get("split", "test"),
+            dataset_config=_text(dataset, "config"),
+            dataset_split=_text(dataset, "split") or "test",
             metric_type=kind,
             metric_name=title,
             metric_value=_score(report, name),
@@ -184,6 +184,11 @@ def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A mapping of a report, which a hand may have written; empty where it is none."""
     found = content.get(name)
     return found if isinstance(found, Mapping) else {}
+
+
+def _text(content: Mapping[str, Any], name: str) -> str | None:
+    found = content.get(name)
+    return found if isinstance(found, str) else None
 
 
 def _score(report: Mapping[str, Any], name: str) -> float:

@@ -177,6 +177,15 @@ def test_what_a_hand_has_written_beside_the_score(
         assert [entry["value"] for entry in found] == [31.25]
 
 
+@pytest.mark.parametrize("name", ["config", "split"])
+def test_an_odd_dataset_in_the_model_index(name: str, make_report: Make) -> None:
+    for value in ODD[:-1]:
+        if isinstance(value, str):
+            continue
+        (entry,) = model_index(make_report(dataset={name: value}), BENCHMARK)
+        assert name not in entry["results"][0]["dataset"] or name == "split"
+
+
 def test_model_index(make_report: Make) -> None:
     index = model_index(make_report(bleu=40.0), BENCHMARK)
     name, results = model_index_to_eval_results(index)

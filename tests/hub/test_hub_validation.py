@@ -124,6 +124,10 @@ ODD: list[Any] = [
     7, True, float("nan"), "x", [], [7], [[]], [{"a": 1}], {"a": [1]}, {"name": "m", "results": 7},
     [{"config_name": ["a"], "data_files": 7}, {"config_name": {}, "data_files": [{"split": "test"}]}],
     [{"name": "m", "results": [{"metrics": [7, {"value": [1]}]}]}],
+    [{"name": "m", "results": [{
+        "task": {"type": "t"}, "dataset": {"type": "d", "name": "D", "config": {"a": 1}},
+        "metrics": [{"type": "bleu", "value": 1}],
+    }]}],
 ]  # fmt: skip
 
 
