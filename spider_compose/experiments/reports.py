@@ -129,8 +129,13 @@ def report_paths(folder: Path) -> Mapping[str, Path]:
     They lie side by side, as `experiment run` writes them, or each as the `report.json` of a folder, as a run
     and `evaluate` do.
     """
-    nested = {f"{path.parent.name}.json": path for path in sorted(folder.glob("*/report.json"))}
-    return nested | {path.name: path for path in sorted(folder.glob("*.json"))}
+    found = {path.name: path for path in sorted(folder.glob("*.json"))}
+    for path in sorted(folder.glob("*/report.json")):
+        name = f"{path.parent.name}.json"
+        while name in found:
+            name = f"folder-{name}"
+        found[name] = path
+    return found
 
 
 def no_report(folder: Path) -> ReportError:

@@ -149,7 +149,7 @@ def _copy(saved: Path, folder: Path) -> list[str]:
 
 
 def _write_search(path: Path, report: Report) -> None:
-    """Let the model search as it did when it was scored; a training saves what validation had, one beam."""
+    """Let the model search as it did when it was scored, whatever search it was saved with."""
     part = report.part("training") or report.part("generation")
     said = {name: part[name] for name in ("num_beams", "max_new_tokens") if type(part.get(name)) is int}
     if said and path.is_file():

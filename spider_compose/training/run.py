@@ -283,6 +283,8 @@ def _signature(
 
 
 def _save_model(settings: TrainingSettings, learner: Learner, folder: Path) -> None:
+    # So that what it is loaded for later writes what was scored.
+    learner.model.generation_config.num_beams = settings.num_beams
     if settings.is_paper_model:
         from spider_compose.models import save_with_code
 

@@ -63,6 +63,9 @@ def test_folders_with_a_report_each(report: Callable[..., dict[str, Any]], tmp_p
     (tmp_path / "c" / "other.json").write_text("{}", encoding="utf-8")
     assert sorted(report_paths(tmp_path)) == ["a b.json", "c.json", "d.json"]
     assert [one.identity.seed for one in read_reports(tmp_path)] == [1, 2, 3]
+    (tmp_path / "c.json").write_text(json.dumps(report("rgt", "compose", 4, 50)), encoding="utf-8")
+    assert sorted(report_paths(tmp_path)) == ["a b.json", "c.json", "d.json", "folder-c.json"]
+    assert [one.identity.seed for one in read_reports(tmp_path)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

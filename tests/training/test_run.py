@@ -75,10 +75,10 @@ def test_the_best_epoch_is_what_is_tested(undisturbed: tuple[Path, TrainingSetti
     """The saved model gives the predictions again: row for row, so that none stands beside another's SQL."""
     from spider_compose.models import Translator
 
-    folder, settings = undisturbed
+    folder, _ = undisturbed
     translator = Translator.from_pretrained(str(folder / "model"))
     rows = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
-    texts = translator([row["query"] for row in rows], num_beams=settings.num_beams)
+    texts = translator([row["query"] for row in rows])
     assert [text.strip() for text in texts] == [row["prediction"] for row in rows]
 
 
