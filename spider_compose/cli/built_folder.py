@@ -113,7 +113,8 @@ class BuiltFolder:
         missing = [column for column in columns if column not in file.schema_arrow.names]
         if missing:
             raise _other_version(self.path / name, missing)
-        rows: list[dict[str, Any]] = file.read(columns=columns).to_pylist()
+        # Threads of Arrow that are just being started when the program ends abort it.
+        rows: list[dict[str, Any]] = file.read(columns=columns, use_threads=False).to_pylist()
         return rows
 
 

@@ -187,7 +187,9 @@ def _parquet_rows(file: SourceFile, needed: Sequence[str]) -> list[dict[str, obj
                     f"{file.name}: the column {column} must hold texts (string), but holds "
                     f"{schema.field(column).type}. Convert it."
                 )
-        rows: list[dict[str, object]] = table_file.read(columns=list(dict.fromkeys(needed))).to_pylist()
+        # Threads of Arrow that are just being started when a program ends abort it.
+        table = table_file.read(columns=list(dict.fromkeys(needed)), use_threads=False)
+        rows: list[dict[str, object]] = table.to_pylist()
     except UnicodeDecodeError as error:
         raise SourceError(f"{file.name} holds a text that is not UTF-8 ({error}). Mend it.") from None
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:

@@ -80,8 +80,9 @@ def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _csv(path: Path) -> Iterator[dict[str, Any]]:
-    csv.field_size_limit(1 << 30)
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+    from spider_compose.stef.monitoring.formats import cells_of_any_length
+
+    with cells_of_any_length(), path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         try:
             for row in csv.DictReader(lines):
                 yield {str(key): value for key, value in row.items()}
@@ -99,7 +100,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
         ) from error
     try:
         file = pyarrow.parquet.ParquetFile(path)
-        for batch in file.iter_batches(batch_size=1024):
+        for batch in file.iter_batches(batch_size=1024, use_threads=False):
             yield from batch.to_pylist()
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise SpiderComposeError(f"{path} is no Parquet file: {error}") from error

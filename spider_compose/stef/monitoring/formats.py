@@ -5,6 +5,7 @@ Nothing is interpreted here. A line or row that cannot be read comes out as one 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -241,9 +242,18 @@ def _check_lines(first: str, name: str) -> None:
         )
 
 
+@contextlib.contextmanager
+def cells_of_any_length() -> Iterator[None]:
+    """Let the csv module read long cells; its limit is one for the whole program, and set back after."""
+    former = csv.field_size_limit(1 << 30)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(former)
+
+
 def _csv(file: LogFile) -> Iterator[RawRow]:
-    csv.field_size_limit(1 << 30)
-    with _text(file) as lines:
+    with cells_of_any_length(), _text(file) as lines:
         first = lines.readline()
         # As a spreadsheet writes it where the comma is in numbers, or without the comma in a header.
         between = next((sign for sign in ",;\t" if sign in first), ",")

@@ -31,7 +31,7 @@ def parquet_rows(source: Path | BinaryIO, name: str) -> Iterator[dict[str, Any]]
             "reading Parquet needs pyarrow: pip install 'spider-compose[monitor]'"
         ) from error
     try:
-        for batch in pyarrow.parquet.ParquetFile(source).iter_batches(batch_size=_ROWS):
+        for batch in pyarrow.parquet.ParquetFile(source).iter_batches(batch_size=_ROWS, use_threads=False):
             yield from table_rows(batch)
     except pa.ArrowException as error:
         raise SpiderComposeError(f"{name} is no Parquet file: {error}") from error

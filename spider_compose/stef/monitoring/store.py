@@ -324,7 +324,7 @@ def _known(folder: Path, signature: str, retry: Collection[str]) -> Identities:
     names = ["key", *_CONTENT, "signature", "unscored"]
     for part in parts(folder):
         try:
-            table = pyarrow.parquet.ParquetFile(part).read(columns=names).select(names)
+            table = pyarrow.parquet.ParquetFile(part).read(columns=names, use_threads=False).select(names)
         except (pa.ArrowException, KeyError, OSError) as error:
             raise SpiderComposeError(
                 f"cannot read the part {part}: {error}; delete it and run again: its rows are done once more"

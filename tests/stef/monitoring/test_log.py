@@ -457,3 +457,13 @@ def test_a_name_of_a_file_does_not_steer_the_terminal(
     (found,) = read(tmp_path)
     assert found.origin == "\ufffd[2J\ufffd.jsonl:1" and found.origin in caplog.text
     assert read(path)[0].identity == found.identity
+
+
+def test_the_csv_limit_of_the_program_stays(tmp_path: Path) -> None:
+    import csv
+
+    former = csv.field_size_limit()
+    long = "x" * (former + 1)
+    (tmp_path / "log.csv").write_text(f"question,sql\n{long},SELECT 1\n", encoding="utf-8")
+    assert [row.fields["question"] for row in read(tmp_path / "log.csv")] == [long]
+    assert csv.field_size_limit() == former
