@@ -23,8 +23,9 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
     "experiments": {"errors", "yaml_file", "sql", "evaluation"},
     "inference": {*CHAIN, "tokenization", "models", "evaluation"},
     "training": {*CHAIN, "tokenization", "models", "evaluation", "inference"},
-    "stef": {"errors", "language", "sql", "page"},
+    "stef": {"errors", "language", "sql", "page", "terminal"},
     "page": set(),
+    "terminal": set(),  # what the two programs share
     # prompt, cards and reports, the metric and its demonstration, markup of the Spaces
     "hub": {"errors", "evaluation", "experiments", "stef", "page"},
     "__main__": {"cli"},
@@ -37,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {part: set(CHAIN[:place]) for place, part in enum
         "inference",
         "stef",
         "page",
+        "terminal",
         "hub",
     },
 }

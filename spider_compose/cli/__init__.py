@@ -9,15 +9,13 @@ or usage, with one message and never a traceback; 130 Ctrl-C; 141 whoever read t
 from __future__ import annotations
 
 import argparse
-import io
-import os
 import sys
 from collections.abc import Sequence
 
 from spider_compose import __version__
 from spider_compose.cli import build, evaluate, experiment, inspect, leaderboard, push, rate, split, stats
-from spider_compose.cli.plain_text import visible
 from spider_compose.errors import SpiderComposeError
+from spider_compose.terminal import drop_what_is_left, survive_any_output, visible
 
 COMMANDS = (build, split, inspect, stats, experiment, evaluate, rate, push, leaderboard)
 
@@ -30,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: arguments after the program's name; None for those of the process.
     """
-    _survive_any_output()
+    survive_any_output()
     try:
         arguments = _parser().parse_args(argv)
         code: int = arguments.run(arguments)
@@ -45,11 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("spider-compose: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_what_is_left()
+        drop_what_is_left()
         return NO_READER
     except OSError as error:  # standard output on a full disk, say
         print(f"spider-compose: {visible(str(error))}", file=sys.stderr)
-        _drop_what_is_left()
+        drop_what_is_left()
         return BAD_INPUT
 
 
@@ -65,21 +63,3 @@ def _parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_parser(commands)
     return parser
-
-
-def _drop_what_is_left() -> None:
-    """What is still in the buffer must not raise again when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _survive_any_output() -> None:
-    """Questions hold any character: where the output lacks it, its escape is written.
-
-    Where a stream is closed (`>&-`), what is written goes nowhere.
-    """
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program runs)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

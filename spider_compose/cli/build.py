@@ -17,7 +17,7 @@ from spider_compose.cli.options import (
     given_options,
     source_of,
 )
-from spider_compose.cli.plain_text import visible
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from pathlib import Path

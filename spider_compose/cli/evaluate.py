@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.cli.options import SOURCE_HELP, add_source_flags
-from spider_compose.cli.plain_text import visible
 from spider_compose.errors import MissingExtraError, OptionError, OutputError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from spider_compose.inference.settings import EvaluationSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spider_compose.cli.options import SOURCE_HELP
-from spider_compose.cli.plain_text import visible
 from spider_compose.errors import OptionError, OutputError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spider_compose.cli.plain_text import visible
 from spider_compose.errors import MissingExtraError, OptionError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from spider_compose.hub.board_reading import BoardSource

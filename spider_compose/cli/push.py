@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spider_compose import __version__
-from spider_compose.cli.plain_text import visible
 from spider_compose.errors import HubError, MissingExtraError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from spider_compose.hub.model import ModelSource

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from spider_compose.cli.plain_text import visible
 from spider_compose.cli.segments import Segment, clauses_of_words, intervals, segments, sql_parts
 from spider_compose.cli.selection import Row, Selection, confidence
+from spider_compose.terminal import visible
 
 # ANSI foreground colours, of the 16 that every terminal theme sets to be readable.
 COLOURS = {

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from spider_compose.cli.plain_text import visible
 from spider_compose.cli.segments import clauses_of_words, intervals, segments, sql_parts
 from spider_compose.cli.selection import Row
 from spider_compose.composition.build import BuildOptions, compose_row
+from spider_compose.terminal import visible
 
 
 def test_segments_give_the_question_back(piers: Row, hostile: Row) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.errors import OptionError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from spider_compose.stef.monitoring.compare import Comparison, Gate
@@ -177,7 +178,7 @@ def _signatures(a: Any, b: Any, mixed: bool) -> list[str]:
 def _text(document: dict[str, Any], found: Comparison, decided: Gate | None) -> Iterator[str]:
     for name in "ab":
         side = document[name]
-        yield f"{name.upper()}  {printable(side['source'])}: {side['rows']:,} rows"
+        yield f"{name.upper()}  {visible(side['source'], 500)}: {side['rows']:,} rows"
     left_out = "left out" if found.design == "paired" else "counted as well"
     matched = "questions" if found.matched_by == "question" else "keys (the files hold no questions)"
     yield (
@@ -200,13 +201,14 @@ def _text(document: dict[str, Any], found: Comparison, decided: Gate | None) -> 
         yield ""
         yield "questions that changed most, by their score (unscored as 0)"
         for question in found.questions:
-            where = f" [{printable(question.database)}]" if question.database else ""
-            yield f"  {question.a:6.2f} -> {question.b:6.2f}  {printable(question.question, 90)}{where}"
+            where = f" [{visible(question.database, 500)}]" if question.database else ""
+            yield f"  {question.a:6.2f} -> {question.b:6.2f}  {visible(question.question, 90)}{where}"
     if decided:
         yield ""
         yield f"gate {'passed' if decided.passed else 'FAILED'}: {decided.measure}: {decided.why}"
         yield from _too_small(found, decided)
-    yield f"{found.signature}, scores: {'; '.join(map(printable, document['scored_under'])) or 'unknown'}"
+    scored_under = "; ".join(visible(one, 500) for one in document["scored_under"])
+    yield f"{found.signature}, scores: {scored_under or 'unknown'}"
 
 
 def _rules(rules: tuple[RuleChange, ...], most: int = 8) -> Iterator[str]:
@@ -222,7 +224,7 @@ def _rules(rules: tuple[RuleChange, ...], most: int = 8) -> Iterator[str]:
         for rule in part[:most]:
             interval = f"[{rule.low:+.2f}, {rule.high:+.2f}]"
             yield (
-                f"  {name:<7}{printable(rule.rule, 32):<33}{rule.a:6.2f} -> {rule.b:6.2f}  "
+                f"  {name:<7}{visible(rule.rule, 32):<33}{rule.a:6.2f} -> {rule.b:6.2f}  "
                 f"{rule.change:+6.2f}  {interval:<16} p {rule.p_value:.4f}"
             )
         if rest := part[most:]:
@@ -240,9 +242,3 @@ def _too_small(found: Comparison, decided: Gate) -> Iterator[str]:
 
 def _number(value: float | None, sign: str = "") -> str:
     return f"{'-':>8}" if value is None else f"{value:>{sign}8.2f}"
-
-
-def printable(text: str, most: int = 500) -> str:
-    """A text of a log on one line of a terminal: no control characters, and not without end."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return shown if len(shown) <= most else shown[: most - 1] + "\u2026"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.errors import OptionError
-from spider_compose.stef.cli.compare import printable
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -221,7 +221,7 @@ def _as_json(alarm: Alarm) -> dict[str, Any]:
 
 def sentence(alarm: Alarm) -> str:
     """An alarm in a line."""
-    of = ", ".join(f"{name} {printable(value, 80) or '-'}" for name, value in alarm.stream.items())
+    of = ", ".join(f"{name} {visible(value, 80) or '-'}" for name, value in alarm.stream.items())
     return (
         f"{alarm.direction}: {alarm.measure} of {of or 'all rows'}: {alarm.before:.2f} -> {alarm.after:.2f} "
         f"({alarm.size:+.2f} points) since {alarm.since}, found in the window of {alarm.detected}"
@@ -277,7 +277,7 @@ def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[
     for alarm in watch.alarms:
         yield f"  {'NEW ' if alarm in told else ''}{sentence(alarm)}"
     for key, stream in sorted(watch.streams.items()):
-        named = ", ".join(f"{n} {printable(v, 80) or '-'}" for n, v in zip(used.by, key, strict=True))
+        named = ", ".join(f"{n} {visible(v, 80) or '-'}" for n, v in zip(used.by, key, strict=True))
         yield ""
         states = "; ".join(
             f"{name} {_last_change(watch, used, key, name)}{_state(stream, name, used)}"
@@ -294,7 +294,7 @@ def _text(options: argparse.Namespace, watch: Watch, used: Settings, told: list[
     yield ""
     yield (
         f"at most {used.false_alarms:g} false alarms a year over all {charts_of(watch)} CUSUMs together "
-        f"(limit {limit_of(watch, used):.2f}); scores: {printable(watch.scored_under) or 'unknown'}"
+        f"(limit {limit_of(watch, used):.2f}); scores: {visible(watch.scored_under, 500) or 'unknown'}"
     )
 
 

@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from spider_compose.stef.cli.compare import printable
+from spider_compose.terminal import visible
 
 
 def register(commands: Any) -> None:
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         track(report, options.track, options.project)
     print(paper_table(report.agents), file=sys.stderr)
     for text in report.signatures:
-        print(printable(text), file=sys.stderr)
+        print(visible(text, 500), file=sys.stderr)
     return 0
 
 
@@ -95,7 +95,7 @@ def paper_table(agents: Any) -> str:
     heads = ("agent", "queries", "mean", "P50", "P90", "coverage %", "mean, unscored as 0", "enrichment")
     lines = [
         (
-            printable(one["agent"], 80) or "(no agent)",
+            visible(one["agent"], 80) or "(no agent)",
             f"{one['rows']:,}",
             *(told(one[name]) for name in ("mean", "p50", "p90")),
             told(one["coverage"], 100.0),
