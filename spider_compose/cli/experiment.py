@@ -227,12 +227,15 @@ def cards(arguments: argparse.Namespace) -> int:
     """Write model cards."""
     from spider_compose.experiments.model_cards import write_cards
 
+    results = _results(arguments)
     try:
-        written = write_cards(_results(arguments), Path(arguments.out))
+        written = write_cards(results, Path(arguments.out))
     except OSError as error:
         raise OutputError(f"cannot write {error.filename}: {error.strerror}.") from error
     for path in written:
         _say(str(path))
+    for system in results.rated_without_report:
+        print(visible_line(f"rated, but without a report here: {system}"), file=sys.stderr)
     return 0
 
 

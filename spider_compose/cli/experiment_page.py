@@ -298,8 +298,9 @@ class _Scale:
     """From zero to a round number at or above the highest value."""
 
     def __init__(self, top: float) -> None:
-        self.step = _nice_step(max(top, 1e-9), 4)
-        self.top = self.step * math.ceil(max(top, 1e-9) / self.step - 1e-9)
+        top = top if top > 0 else 1  # nothing but zeros: percent or loss, an axis up to 1
+        self.step = _nice_step(top, 4)
+        self.top = self.step * math.ceil(top / self.step - 1e-9)
 
     def y(self, value: float) -> float:
         return _HEIGHT - _BELOW - (_HEIGHT - _BELOW - _ABOVE) * value / self.top

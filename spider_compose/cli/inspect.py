@@ -186,7 +186,8 @@ def _print_pairs(selection: Selection, colour: bool) -> None:
     for rows in selection.alignments:
         print(render_pair(selection, rows, colour), end="\n\n")
     shown = len(selection.alignments)
-    print(f"{shown:,} of {selection.matching:,} pairs that pass, {selection.total:,} in all", file=sys.stderr)
+    told = f"{shown:,} shown of {selection.matching:,} pairs that match, {selection.total:,} in all"
+    print(told, file=sys.stderr)
 
 
 def _json(selection: Selection) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _legend(selection: Selection) -> Markup:
     shared = element("li", "said for two clauses", class_="chip shared a-select b-where")
     key = (
         "Below a question, its words: what each was tagged for, and a line for the clause it went to; "
-        "one that joins needs words on both sides."
+        "a word that joins two of them (and) is in a fragment only between words of both."
     )
     return join(
         element("ul", *kinds, shared, class_="legend", aria_label="Colours"), element("p", key, class_="key")

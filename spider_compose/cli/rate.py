@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spider_compose.errors import OutputError, RatingError
+from spider_compose.terminal import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spider_compose.evaluation.ratings.predictions import System
     from spider_compose.evaluation.ratings.study import Study
 
@@ -142,6 +147,7 @@ def import_(arguments: argparse.Namespace) -> int:
     from spider_compose.evaluation.ratings.sheet_csv import read_sheet
     from spider_compose.evaluation.ratings.study import Key
 
+    _refuse_input(arguments.out, [arguments.key, *arguments.sheets])
     key = Key.from_dict(_parsed(arguments.key), arguments.key)
     result = summarize(key, [read_sheet(_read(name), name, key) for name in arguments.sheets])
     _write(Path(arguments.out), _json(result))
@@ -152,11 +158,23 @@ def import_(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_input(out: str, inputs: Iterable[str]) -> None:
+    """Refuse to write over what people have filled, by whatever name or link it is called."""
+    for name in inputs:
+        with suppress(OSError):  # what is not there is refused when it is read
+            if Path(out).is_file() and os.path.samefile(out, name):
+                raise OutputError(
+                    f"the ratings would be written over {name}, which they come from. Name another file as "
+                    "`--out`."
+                )
+
+
 def render(result: dict[str, Any]) -> str:
     """The ratings for people."""
-    width = max(len("system"), *map(len, result["systems"]))
+    systems = {visible(name): system for name, system in result["systems"].items()}
+    width = max(len("system"), *map(len, systems))
     lines = [f"{'system':{width}}  human score  95 % interval  mean  rows  ratings"]
-    lines += [_system_line(name, system, width) for name, system in result["systems"].items()]
+    lines += [_system_line(name, system, width) for name, system in systems.items()]
     lines.append("")
     for sheet in result["sheets"]:
         partly = "" if sheet["rated"] == sheet["items"] else " (not finished)"
@@ -201,9 +219,10 @@ def _number(value: float | None) -> str:
 
 
 def _parsed(name: str) -> object:
+    data = _read(name)
     try:
-        return json.loads(_read(name))
-    except ValueError as error:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
         raise RatingError(
             f"{name} is not JSON ({error}). Name the key.json that `rate export` wrote."
         ) from None
@@ -221,8 +240,12 @@ def _json(content: dict[str, Any]) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
+    from spider_compose.experiments.reports import write_whole
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        if path.is_relative_to("/dev") or (path.exists() and not path.is_file()):
+            path.write_bytes(data)  # a pipe or the terminal, such as /dev/stdout
+        else:
+            write_whole(Path(os.path.realpath(path)), data)  # a link stays one
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}. Name another place.") from None

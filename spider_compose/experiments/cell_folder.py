@@ -18,13 +18,14 @@ import json
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from spider_compose.errors import ReportError
 from spider_compose.experiments.cells import Cell
-from spider_compose.experiments.reports import Report, number, read_report, write_whole
+from spider_compose.experiments.reports import Report, naming, number, read_report, write_whole
 
 _MOVE_NOTHING = {"settings.processes", "settings.report_to"}
 """Settings that no result depends on."""
@@ -113,7 +114,11 @@ class CellFolder:
         before = _read(self.path / "cell.json")
         if before is None or not self.begun():
             return ""
-        flat_before, flat_now = _flat(before), _flat(self._asked)
+        flat_now = _flat(self._asked)
+        try:
+            flat_before = _flat(before)
+        except RecursionError:  # no settings are nested like that
+            flat_before = {}
         return "; ".join(
             f"{name}: {flat_before.get(name, 'not given')} before, {flat_now.get(name, 'not given')} now"
             for name in sorted({*flat_before, *flat_now} - _MOVE_NOTHING)
@@ -136,7 +141,13 @@ class CellFolder:
     def failure(self) -> Failure | None:
         """Why the last try failed, if it did."""
         found = _read(self.path / "failed.json")
-        return None if found is None else Failure(str(found.get("reason")), tuple(found.get("tail", ())))
+        if found is None:
+            return None
+        reason, tail = found.get("reason"), found.get("tail")
+        return Failure(
+            reason if isinstance(reason, str) else "failed.json does not say why",
+            tuple(map(str, tail)) if isinstance(tail, list) else (),
+        )
 
     def progress(self) -> Progress:
         """The latest figures of its log."""
@@ -146,12 +157,8 @@ class CellFolder:
         except OSError:
             lines = []
         for line in lines:
-            try:
-                entry = json.loads(line)
-            except ValueError:  # the last line of a program that was killed
-                continue
-            if isinstance(entry, dict):
-                latest |= {name: found for name in entry if (found := number(entry[name])) is not None}
+            entry = _parsed(line) or {}  # nothing: the last line of a program that was killed
+            latest |= {name: found for name in entry if (found := number(entry[name])) is not None}
         return Progress(latest.get("epoch"), latest.get("validation_bleu"), latest.get("cpu_seconds"))
 
     def tail(self, start: int = 0, lines: int = 8) -> tuple[str, ...]:
@@ -179,19 +186,21 @@ class CellFolder:
             OSError: the folder cannot be written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        file = (self.path / "lock").open("a+", encoding="utf-8")
+        path = self.path / "lock"
+        file = path.open("a+", encoding="utf-8")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with naming(path):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
             return None
-        return CellLock(file)
+        return CellLock(file, path)
 
     def holder(self) -> str | None:
         """Who has the cell: `process 12 on host`; None where it is free."""
         path = self.path / "lock"
         try:
-            with path.open("r", encoding="utf-8") as file:
+            with path.open("r", encoding="utf-8", errors="replace") as file:
                 try:
                     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 except BlockingIOError:
@@ -211,24 +220,35 @@ class CellLock:
     no second one starts in the same folder. The numbers in the file are for people.
     """
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: IO[str], path: Path) -> None:
         self._file = file
-        self.name_holder(None)
+        self._path = path
+        try:
+            self.name_holder(None)
+        except OSError:
+            self.free()
+            raise
 
     def fileno(self) -> int:
         """For the training program to inherit."""
         return self._file.fileno()
 
     def name_holder(self, process: int | None) -> None:
-        """Write down who has the cell."""
-        self._file.truncate(0)
+        """Write down who has the cell.
+
+        Raises:
+            OSError: it cannot be written; names the file.
+        """
         told = {"runner": os.getpid(), "process": process, "host": socket.gethostname()}
-        self._file.write(json.dumps(told))
-        self._file.flush()
+        with naming(self._path):
+            self._file.truncate(0)
+            self._file.write(json.dumps(told))
+            self._file.flush()
 
     def free(self) -> None:
         """Let go of it."""
-        self._file.close()
+        with suppress(OSError):  # on a full disk it tries to write again, and is closed all the same
+            self._file.close()
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -241,7 +261,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
 

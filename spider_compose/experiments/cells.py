@@ -70,6 +70,11 @@ class Cell:
         return self.identity.name
 
 
+def card_name(model: str, experiment: str) -> str:
+    """The file of the card of a model in an experiment, all seeds together."""
+    return f"{Identity(model, experiment, 0).name.removesuffix('-seed0')}.md"
+
+
 def model_title(model: str) -> str:
     """The model as the paper writes it."""
     return MODELS.get(model, model)

@@ -7,7 +7,14 @@ from typing import Any
 
 from spider_compose.experiments.cells import model_title
 from spider_compose.experiments.figures import Figure, Results
-from spider_compose.experiments.paper_tables import FIRST, RANGES, SECOND, experiment_title, items_note
+from spider_compose.experiments.paper_tables import (
+    FIRST,
+    RANGES,
+    SECOND,
+    experiment_title,
+    items_note,
+    told_counts,
+)
 from spider_compose.experiments.reports import number
 from spider_compose.experiments.tables import Entry, Table, figure_entry
 
@@ -74,11 +81,11 @@ def error_tables(results: Results) -> list[Table]:
         tables += _kinds_by_part(results, models, experiment)
         patterns = results.parts(experiment, "by_clause_pattern")
         if patterns:
-            shown = sorted(patterns, key=lambda name: (-patterns[name], name))[:SHOWN_PATTERNS]
+            shown = sorted(patterns, key=lambda name: (-max(patterns[name]), name))[:SHOWN_PATTERNS]
             rows = tuple(
                 (
                     Entry(name.replace("+", " + ")),
-                    Entry(f"{patterns[name]:,}"),
+                    Entry(told_counts(patterns[name])),
                     *(
                         figure_entry(
                             results.part(model, experiment, "by_clause_pattern", name, "bleu"), digits=1
@@ -89,7 +96,7 @@ def error_tables(results: Results) -> list[Table]:
                 for name in shown
             )
             left = [name for name in patterns if name not in shown]
-            count = sum(patterns[name] for name in left)
+            count = sum(max(patterns[name]) for name in left)
             notes = (RANGES,) + (
                 (f"{len(left)} rarer patterns, {count} items in all, are not shown.",) if left else ()
             )

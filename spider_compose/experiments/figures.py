@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,8 +12,8 @@ from statistics import fmean
 from typing import Any
 
 from spider_compose.errors import MissingExtraError, ReportError, SpiderComposeError
-from spider_compose.experiments.cells import experiment_order, model_order
-from spider_compose.experiments.reports import Report, number
+from spider_compose.experiments.cells import Identity, experiment_order, model_order
+from spider_compose.experiments.reports import Report, is_text, number
 
 METRICS = {"bleu": "BLEU", "human": "human", "exact_match": "exact match", "average": "average"}
 """The paper's three figures and their average, all in percent, and how tables name them."""
@@ -79,7 +80,7 @@ class Results:
         self.reports = tuple(reports)
         self.ratings = ratings
         self.samples = samples
-        self._compared: dict[tuple[str, str], dict[str, Any]] = {}
+        self._compared: dict[tuple[Identity, Identity], dict[str, Any]] = {}
 
     @cached_property
     def models(self) -> list[str]:
@@ -126,15 +127,25 @@ class Results:
                 values[seed] = value
         return Figure(values)
 
-    def parts(self, experiment: str, division: str) -> dict[str, int]:
-        """The parts of an experiment's test items, and how many items each has."""
-        found: dict[str, int] = {}
+    def parts(self, experiment: str, division: str) -> dict[str, set[int]]:
+        """The parts of an experiment's test items, and how many items each has.
+
+        Returns:
+            The numbers by part: one, unless reports were made on different test items.
+        """
+        found: dict[str, set[int]] = {}
         for report in self.reports:
             if report.identity.experiment == experiment:
                 for name, part in report.metric(division).items():
                     count = number(part.get("num_items")) if isinstance(part, Mapping) else None
-                    found.setdefault(name, int(count or 0))
+                    found.setdefault(name, set()).add(int(count or 0))
         return found
+
+    @cached_property
+    def rated_without_report(self) -> list[str]:
+        """Systems that were rated and that no report is of."""
+        names = {report.name for report in self.reports}
+        return [system for system in (self.ratings or {}).get("systems", {}) if system not in names]
 
     def difference(self, first: tuple[str, str], second: tuple[str, str], metric: str) -> Figure:
         """A metric of one (model, experiment) minus that of another, over the seeds that both have.
@@ -161,8 +172,8 @@ class Results:
         return Figure(values, intervals, p_values, fault)
 
     def _compare(self, first: Report, second: Report) -> dict[str, Any]:
-        names = (first.name, second.name)
-        if names not in self._compared:
+        cells = (first.identity, second.identity)
+        if cells not in self._compared:
             try:
                 from spider_compose.evaluation.scoring import compare
             except ImportError as error:
@@ -173,8 +184,8 @@ class Results:
                 {**report.content["metrics"], "items": report.content.get("items")}
                 for report in (first, second)
             ]
-            self._compared[names] = compare(*results, samples=self.samples)
-        return self._compared[names]
+            self._compared[cells] = compare(*results, samples=self.samples)
+        return self._compared[cells]
 
     def _measured(self, report: Report, metric: str) -> tuple[float | None, tuple[float, float] | None]:
         if metric == "human":
@@ -201,18 +212,48 @@ def read_ratings(path: Path) -> dict[str, Any]:
     """Read the ratings.json of `spider-compose rate import`.
 
     Raises:
-        ReportError: the file is missing or holds no ratings.
+        ReportError: the file is missing, or holds no ratings, or such as nobody can have given.
     """
+    from spider_compose.evaluation.ratings.study import FORMAT
+
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ReportError(f"cannot read the ratings {path}: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"{path} holds no ratings: it is no JSON ({error}).") from error
-    systems = content.get("systems") if isinstance(content, dict) else None
+    systems = content.get("systems") if isinstance(content, dict) and is_text(content) else None
     if not isinstance(systems, dict) or not all(isinstance(one, dict) for one in systems.values()):
         raise ReportError(f"{path} holds no ratings: expected what `spider-compose rate import` writes.")
+    if content.get("format") != FORMAT:
+        raise ReportError(f"{path}: expected ratings of format {FORMAT}, got {content.get('format')!r:.80}.")
+    raters = content.get("raters")
+    if type(raters) is not int or raters < 0:
+        raise _not_rated(path, "raters", "a whole number, 0 or more", raters)
+    _check_range(path, "alpha", content.get("alpha"), -math.inf, 1)
+    for name, system in systems.items():
+        for figure in ("percent", "low", "high"):
+            _check_range(path, f"{figure}` of the system `{name}", system.get(figure), 0, 100)
+        low, high = _bounds(system) or (0, 100)
+        if low > high:
+            raise _not_rated(path, f"high` of the system `{name}", f"`low`, {low:g}, or more", high)
     return dict(content)
+
+
+def _check_range(path: Path, name: str, value: Any, low: float, high: float) -> None:
+    if value is None:
+        return
+    found = number(value)
+    if found is None or not low <= found <= high:
+        bounds = f"{low:g} to {high:g}" if math.isfinite(low) else f"{high:g} at most"
+        raise _not_rated(path, name, f"a number, {bounds}, or null", value)
+
+
+def _not_rated(path: Path, name: str, expected: str, value: Any) -> ReportError:
+    return ReportError(
+        f"{path}: `{name}` must be {expected}, but got {value!r:.80}. Take the ratings as "
+        "`spider-compose rate import` wrote them."
+    )
 
 
 def holm(p_values: Mapping[Any, float], level: float = 0.05) -> set[Any]:

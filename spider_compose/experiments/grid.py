@@ -23,10 +23,14 @@ from typing import Any
 
 from spider_compose.errors import OptionError, choose
 from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Cell, Identity
+from spider_compose.experiments.reports import is_text
 from spider_compose.yaml_file import read_yaml_mapping, told_value
 
 COMMAND = ("python", "-m", "spider_compose.training")
 """The training program; `python` stands for the interpreter that runs the grid."""
+
+LARGEST_SEED = 2**32 - 1
+"""What generators of random numbers take (numpy's)."""
 
 _KEYS = ("command", "config", "settings", "models", "cells")
 _BLOCK_KEYS = ("experiments", "seeds", "models", "settings")
@@ -118,9 +122,9 @@ def _identities(
         _choose(path, f"{where}, experiments", name, EXPERIMENTS)
     seeds = _list(path, f"{where}, seeds", block["seeds"])
     for seed in seeds:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
             raise OptionError(
-                f"{path}: {where}, seeds: whole numbers, 0 or more, but got {told_value(seed)}."
+                f"{path}: {where}, seeds: whole numbers, 0 to {LARGEST_SEED}, but got {told_value(seed)}."
             )
     for seed in seeds:
         for experiment in experiments:
@@ -134,6 +138,7 @@ def _models(path: Path, where: str, value: Any) -> list[str]:
         # A folder or a model of the Hub has a slash; what has none is one of the five, or a slip of the pen.
         if not (isinstance(model, str) and "/" in model):
             _choose(path, where, model, MODELS)
+        _refuse_unspeakable(path, where, model)
     return models
 
 
@@ -156,12 +161,24 @@ def _command(path: Path, value: Any) -> tuple[str, ...]:
     words = _list(path, "command", value)
     if not all(isinstance(word, str) for word in words):
         raise OptionError(f"{path}: `command` must be a list of words, but got {told_value(value)}.")
+    for word in words:
+        _refuse_unspeakable(path, "command", word)
     return tuple(words)
+
+
+def _refuse_unspeakable(path: Path, where: str, word: str) -> None:
+    """Refuse a word that no program can be given: with a null, or half a character."""
+    if "\0" in word or not is_text(word):
+        raise OptionError(
+            f"{path}: `{where}`: no program can be given {told_value(word)}. Write it otherwise."
+        )
 
 
 def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise OptionError(f"{path}: `{where}` must be names and values, but got {told_value(value)}.")
+    if not is_text(value):
+        raise OptionError(f"{path}: `{where}` holds half a character, which no file in UTF-8 can hold.")
     if named := [key for key in _SAID_ELSEWHERE if key in value]:
         raise OptionError(
             f"{path}: {where}: `{named[0]}` is said by {_SAID_ELSEWHERE[named[0]]}, not by a setting."

@@ -12,12 +12,20 @@ from typing import Any
 
 from spider_compose.errors import MissingExtraError
 from spider_compose.experiments.card_use import how_to_use
-from spider_compose.experiments.cells import EXPERIMENTS, MODELS, Identity, model_title
+from spider_compose.experiments.cells import EXPERIMENTS, MODELS, card_name, model_title
 from spider_compose.experiments.error_tables import error_kinds
 from spider_compose.experiments.figures import Results
 from spider_compose.experiments.paper_tables import FIRST, SECOND, experiment_title
 from spider_compose.experiments.reports import Report, number, write_whole
-from spider_compose.experiments.tables import SINGLE, code, escaped, figure_entry, p_entry, told_number
+from spider_compose.experiments.tables import (
+    SINGLE,
+    code,
+    escaped,
+    figure_entry,
+    listed,
+    p_entry,
+    told_number,
+)
 
 _METRICS = {
     "bleu": ("bleu", "BLEU"),
@@ -48,11 +56,6 @@ _OWN_BAR = re.compile(r"(?<!\\)\|")  # that would open a cell
 
 _SPIDER = "spider 1.0"
 """How the signature of a dataset names Spider as its source, but for case and hyphen."""
-
-
-def card_name(model: str, experiment: str) -> str:
-    """The file of a card."""
-    return f"{Identity(model, experiment, 0).name.removesuffix('-seed0')}.md"
 
 
 def write_cards(results: Results, folder: Path) -> list[Path]:
@@ -93,7 +96,7 @@ def render_card(
     reports = list(results.of(model, experiment).values())
     return Template(template).substitute(
         header=_header(results, model, experiment, reports, dataset_repository),
-        title=escaped(_title(model, experiment)),
+        title=escaped(_title(model, experiment, reports)),
         introduction=_introduction(model, experiment, reports),
         use=how_to_use(reports[0], repository),
         scores=_scores(results, model, experiment, reports),
@@ -111,11 +114,11 @@ def render_card(
     )
 
 
-def _title(model: str, experiment: str) -> str:
-    return f"{model_title(model)}, SQL to English, {_named(experiment)}"
+def _title(model: str, experiment: str, reports: Sequence[Report]) -> str:
+    return f"{model_title(model)}, SQL to English, {_named(experiment, reports)}"
 
 
-def _named(experiment: str) -> str:
+def _named(experiment: str, reports: Sequence[Report]) -> str:
     """The dataset of an experiment, in words."""
     on_compose = {
         FIRST: "SpiderCompose experiment 1",
@@ -123,7 +126,8 @@ def _named(experiment: str) -> str:
         "compose_control": "SpiderCompose control",
         "compose_paper": "SpiderCompose with the paper's aligner",
     }
-    return on_compose.get(experiment, f"{experiment_title(experiment)} split")
+    named = on_compose.get(experiment, f"{experiment_title(experiment)} split")
+    return named if _of_spider(reports) else f"{named}, of another corpus"
 
 
 def _header(
@@ -138,7 +142,10 @@ def _header(
         mean = results.figure(model, experiment, name).mean
         if mean is not None:
             metrics.append({"type": kind, "name": title, "value": round(mean, 2)})
-    dataset: dict[str, Any] = {"type": dataset_repository or "spider_compose", "name": _named(experiment)}
+    dataset: dict[str, Any] = {
+        "type": dataset_repository or "spider_compose",
+        "name": _named(experiment, reports),
+    }
     config = reports[0].part("dataset").get("config")
     if config and isinstance(config, str):  # a foreign report may say anything
         dataset["config"] = config
@@ -157,7 +164,7 @@ def _header(
         "metrics": sorted({str(metric["type"]) for metric in metrics}),
         "model-index": [
             {
-                "name": f"{model_title(model)} on {_named(experiment)}",
+                "name": f"{model_title(model)} on {_named(experiment, reports)}",
                 "results": [
                     {
                         "task": {"type": "translation", "name": "SQL-to-text"},
@@ -190,8 +197,17 @@ def _introduction(model: str, experiment: str, reports: Sequence[Report]) -> str
         + (", with an LSTM decoder that copies names and values from the query" if model in MODELS else "")
         + (f"; this is its {code(size)} size" if size else "")
         + f".\n\nTrained for {code(experiment)} ({EXPERIMENTS.get(experiment, 'an experiment of its own')}). "
+        + _other_corpora(reports)
         + f"The card covers {_count(len(reports), 'training')} (seed {seeds})."
     )
+
+
+def _other_corpora(reports: Sequence[Report]) -> str:
+    """That the pairs are not those the experiment's name stands for, and whose they are."""
+    if _of_spider(reports):
+        return ""
+    found = sorted({code(str(report.part("dataset").get("signature"))) for report in reports})
+    return f"Its pairs are not made from Spider, but from another corpus: {listed(found)}. "
 
 
 def _scores(results: Results, model: str, experiment: str, reports: Sequence[Report]) -> str:

@@ -5,7 +5,7 @@ Tables 5 to 8, lengths of SQL and text, are those of `spider-compose stats`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from spider_compose.experiments.cells import MODELS, model_title
 from spider_compose.experiments.figures import METRICS, Figure, Results, holm
@@ -81,8 +81,10 @@ def table_9(results: Results) -> Table:
             "Differences are over the seeds that both sides have. p: paired approximate randomization over "
             "test items, two-sided, not corrected for the number of tests; of several seeds the largest.",
             "The control drops as many training pairs as exp. 2, at random: control \N{MINUS SIGN} exp. 2 is "
-            "the part of the difference that is not owed to fewer pairs.",
-            _told_human(results),
+            "the part of the difference that is not owed to fewer pairs, exp. 1 \N{MINUS SIGN} control the "
+            "part that is.",
+            *stopping_notes(results, (FIRST, SECOND, CONTROL)),
+            *_told_human(results),
             *items_note(results, (FIRST, SECOND, CONTROL)),
             *missing_note(results, models, (FIRST, SECOND, CONTROL)),
             *(f"not compared: {fault}" for fault in dict.fromkeys(faults)),
@@ -115,7 +117,7 @@ def table_10(results: Results) -> Table:
             "Each column has test items of its own, so that columns can be compared in kind, not item by "
             "item. Spider's public test part is its validation part; pairs of some of its training databases "
             "chose the epoch.",
-            _told_human(results),
+            *_told_human(results),
             *items_note(results, experiments),
             *missing_note(results, models, experiments),
         ),
@@ -125,24 +127,28 @@ def table_10(results: Results) -> Table:
 
 def table_11(results: Results) -> Table:
     """Both experiments by the number of clauses."""
-    numbers = {
-        **results.parts(FIRST, "by_num_clauses"),
-        **results.parts(SECOND, "by_num_clauses"),
-    }
+    names = {*results.parts(FIRST, "by_num_clauses"), *results.parts(SECOND, "by_num_clauses")}
     models = _models(results, (FIRST, SECOND))
     rows = []
     for model in models:
-        for name in sorted(numbers, key=lambda text: (len(text), text)):
+        for name in sorted(names, key=lambda text: (len(text), text)):
             parts = {
                 (experiment, metric): results.part(model, experiment, "by_num_clauses", name, metric)
                 for metric in ("bleu", "exact_match")
                 for experiment in (FIRST, SECOND)
             }
+            items = {
+                round(count)
+                for experiment in (FIRST, SECOND)
+                for count in results.part(
+                    model, experiment, "by_num_clauses", name, "num_items"
+                ).by_seed.values()
+            }
             rows.append(
                 (
                     Entry(model_title(model)),
                     Entry(name),
-                    Entry(f"{numbers[name]:,}"),
+                    Entry(told_counts(items)),
                     *(
                         entry
                         for metric in ("bleu", "exact_match")
@@ -166,6 +172,7 @@ def table_11(results: Results) -> Table:
         (
             HOW_TO_READ.replace(", with a 95 % interval over test items in square brackets", ""),
             "Parts with few items move a lot by chance.",
+            *items_note(results, (FIRST, SECOND)),
             *missing_note(results, models, (FIRST, SECOND)),
         ),
         heads=2,
@@ -228,6 +235,10 @@ def significance_tables(results: Results) -> list[Table]:
                 figure = found[pair, metric]
                 entries += [figure_entry(figure, signed=True), p_entry(figure, pair in kept[metric])]
             rows.append((Entry(f"{model_title(pair[0])} \N{MINUS SIGN} {model_title(pair[1])}"), *entries))
+        tests = {
+            metric: sum(found[pair, metric].p_value is not None for pair in pairs)
+            for metric in ("bleu", "exact_match")
+        }
         faults = dict.fromkeys(figure.fault for figure in found.values() if figure.fault)
         tables.append(
             Table(
@@ -236,8 +247,8 @@ def significance_tables(results: Results) -> list[Table]:
                 ("difference", "BLEU", "p", "exact match", "p"),
                 tuple(rows),
                 (
-                    "Over the seeds that both models have; p as in table 9. *: significant at 5 % when all "
-                    f"{len(pairs)} tests of the column are made at once (Holm).",
+                    "Over the seeds that both models have; p as in table 9. *: significant at 5 % when "
+                    f"{_told_tests(tests)} are made at once (Holm).",
                     *items_note(results, (experiment,)),
                     *(f"not compared: {fault}" for fault in faults),
                 ),
@@ -304,25 +315,70 @@ def _minus(first: Figure, second: Figure) -> Figure:
     )
 
 
-def _told_human(results: Results) -> str:
+def _told_human(results: Results) -> list[str]:
     if results.ratings is None:
-        return "Nobody has rated these outputs: the human score, and with it the average, is empty."
+        return ["Nobody has rated these outputs: the human score, and with it the average, is empty."]
+    strangers = results.rated_without_report
+    lost = [f"Rated, but without a report here: {listed(strangers)}."] if strangers else []
+    if len(strangers) == len(results.ratings["systems"]):
+        return ["No report is of a rated system: the human score, and with it the average, is empty.", *lost]
     alpha, raters = results.ratings.get("alpha"), results.ratings.get("raters")
-    told = f"Human: {raters} raters, mean rating as percent of the scale"
+    told = f"Human: {raters} rater{'s' * (raters != 1)}, mean rating as percent of the scale"
     if number(alpha) is not None:
         told += f"; Krippendorff's alpha {alpha:.2f}"
-    return f"{told}. Average: of BLEU, human and exact match, where all three are there."
+    return [f"{told}. Average: of BLEU, human and exact match, where all three are there.", *lost]
+
+
+def stopping_notes(results: Results, experiments: Iterable[str]) -> list[str]:
+    """Which trainings the number of epochs cut off, and which stopped by themselves, the earliest first.
+
+    What was cut off may have gone on to improve; what stopped early may have stopped too soon.
+    """
+    improving, cut_off, early = [], [], []
+    for experiment in experiments:
+        for report in results.reports:
+            epochs, best = report.amount("epochs"), report.amount("best_epoch")
+            if report.identity.experiment != experiment or epochs is None or best is None:
+                continue
+            told = f"{model_title(report.identity.model)} {experiment_title(experiment)}"
+            if len(results.of(report.identity.model, experiment)) > 1:
+                told += f" seed {report.identity.seed}"
+            if report.text("stopped") == "early":
+                early.append((epochs, f"{told} ({_plain(epochs)})"))
+            elif report.text("stopped") == "epochs" and best < epochs:
+                cut_off.append(f"{told} ({_plain(best)} of {_plain(epochs)})")
+            elif report.text("stopped") == "epochs":
+                improving.append(f"{told} ({_plain(epochs)})")
+    early.sort(key=lambda one: one[0])
+    notes = (
+        ("Cut off while still improving, the last epoch (in brackets) the best", improving),
+        ("Cut off before they would have stopped, after the best epoch in brackets", cut_off),
+        ("Stopped early, the earliest first, after the epochs in brackets", [told for _, told in early]),
+    )
+    return [f"{what}: {listed(which)}." for what, which in notes if which]
+
+
+def _told_tests(tests: Mapping[str, int]) -> str:
+    """`all 10 tests of the column`; what could not be compared was no test."""
+    if len(set(tests.values())) == 1:
+        return f"all {next(iter(tests.values()))} tests of the column"
+    told = (f"{count} of {METRICS[metric]}" for metric, count in tests.items())
+    return f"all tests of a column ({', '.join(told)})"
+
+
+def told_counts(counts: Iterable[int]) -> str:
+    """`40`, or `39 and 40` where reports do not agree; nothing where there are none."""
+    told = [f"{count:,}" for count in sorted(counts)]
+    return listed(told) if told else ""
 
 
 def items_note(results: Results, experiments: Iterable[str]) -> list[str]:
     """How many test items there are, per experiment; a note of its own where reports do not agree."""
     told = []
     for experiment in experiments:
-        counts = sorted(
-            {report.num_items for report in results.reports if report.identity.experiment == experiment}
-        )
+        counts = {report.num_items for report in results.reports if report.identity.experiment == experiment}
         if counts:
-            told.append(f"{experiment_title(experiment)}: {listed([f'{count:,}' for count in counts])}")
+            told.append(f"{experiment_title(experiment)}: {told_counts(counts)}")
     return [f"Test items: {'; '.join(told)}."] if told else []
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spider_compose.errors import ReportError
-from spider_compose.experiments.cells import Identity, experiment_order, model_order
+from spider_compose.experiments.cells import Identity, card_name, experiment_order, model_order
 
 FORMAT = 1
 """Of the reports this version reads."""
@@ -24,8 +25,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "metrics": (dict,),
 }
 
-
 _MOST_ITEMS = 10**9
+
+_ORDERS = 4
+"""Of the word groups that BLEU counts. An item holds two lengths, then the right groups, then all groups."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def read_report(path: Path) -> Report:
         raise ReportError(f"{path} is no report: it is no JSON ({error}). Train its cell again.") from error
     if not isinstance(content, dict):
         raise ReportError(f"{path} is no report: a JSON object was expected.")
-    if not _is_text(content):
+    if not is_text(content):
         raise ReportError(f"{path} is no report: it holds half a character, which no file in UTF-8 can hold.")
     if content.get("format") != FORMAT:
         raise ReportError(f"{path}: expected a report of format {FORMAT}, got {content.get('format')!r}.")
@@ -111,10 +114,42 @@ def read_report(path: Path) -> Report:
         raise ReportError(
             f"{path}: `num_items` must be 1 to {_MOST_ITEMS:,}, but got {content['num_items']!r:.20}."
         )
+    _check_items(path, content.get("items"))
     return Report(content, Identity(content["model"], content["experiment"], content["seed"]))
 
 
-def _is_text(content: Any) -> bool:
+def _check_items(path: Path, items: Any) -> None:
+    """Refuse statistics that no scoring gives; where they are missing or too few, the comparison says so."""
+    if not isinstance(items, Mapping):
+        return
+    for name, right, expected in (
+        ("exact", _is_answer, "0 or 1"),
+        ("normalized", _is_answer, "0 or 1"),
+        ("bleu", _is_bleu, f"{2 + 2 * _ORDERS} counts, no more groups of words right than there are"),
+    ):
+        entries = items.get(name)
+        for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if not right(entry):
+                raise ReportError(
+                    f"{path}: items, {name}, entry {place + 1}: expected {expected}, but got {entry!r:.80}. "
+                    "Take the report as it was written, or train its cell again."
+                )
+
+
+def _is_answer(entry: Any) -> bool:
+    return type(entry) is int and entry in (0, 1)
+
+
+def _is_bleu(entry: Any) -> bool:
+    if not (
+        isinstance(entry, list) and all(type(count) is int and 0 <= count < _MOST_ITEMS for count in entry)
+    ):
+        return False
+    correct, total = entry[2 : 2 + _ORDERS], entry[2 + _ORDERS :]
+    return len(correct) == len(total) == _ORDERS and all(map(int.__le__, correct, total))
+
+
+def is_text(content: Any) -> bool:
     """Whether what JSON holds can be written; its escapes know halves of characters, surrogates."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
@@ -150,15 +185,26 @@ def read_reports(folder: Path) -> tuple[Report, ...]:
     """All reports of a folder, by model, experiment and seed.
 
     Raises:
-        ReportError: the folder is missing, or a file in it is no report, or two are of the same cell.
+        ReportError: the folder is missing, or a file in it is no report, or two are of the same cell, or of
+            cells that share the name of their card.
     """
     if not folder.is_dir():
         raise ReportError(f"no folder with reports at {folder}: `spider-compose experiment run` writes it.")
     found: dict[Identity, tuple[Path, Report]] = {}
+    cards: dict[str, Identity] = {}
     for path in report_paths(folder).values():
         report = read_report(path)
         if report.identity in found:
             raise ReportError(f"{found[report.identity][0]} and {path} are reports of the same cell.")
+        # Files have fewer signs in their names than models: `a/b` and `a_b` would share ratings and a card.
+        own, card = report.identity, card_name(report.identity.model, report.identity.experiment)
+        other = cards.setdefault(card, own)
+        if (other.model, other.experiment) != (own.model, own.experiment):
+            raise ReportError(
+                f"{found[other][0]} and {path} are reports of two models, {other.model!r} in "
+                f"{other.experiment!r} and {own.model!r} in {own.experiment!r}, and {card} would be the card "
+                "of both. Keep them in folders of their own."
+            )
         found[report.identity] = (path, report)
     return in_order(report for _, report in found.values())
 
@@ -178,11 +224,29 @@ def in_order(reports: Iterable[Report]) -> tuple[Report, ...]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all, whatever stops the program."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a file so that it is there whole or not at all, whatever stops the program.
+
+    Raises:
+        OSError: it cannot be written; names the file.
+    """
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            beside.write_bytes(content)
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let every failure name the file: the system forgets the name once a file is open, on a full disk say.
+
+    Raises:
+        OSError: whatever was raised inside, of this file.
+    """
     try:
-        beside.write_bytes(content)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -17,7 +17,7 @@ from pathlib import Path
 from spider_compose.errors import OptionError, ReportError
 from spider_compose.experiments.cell_folder import CellFolder, CellLock, Failure
 from spider_compose.experiments.cells import Cell
-from spider_compose.experiments.reports import Report, write_whole
+from spider_compose.experiments.reports import Report, naming, read_report, write_whole
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,24 @@ def command_of(folder: CellFolder, command: Sequence[str], source: str) -> list[
     ]
 
 
+def _report_at(path: Path) -> Report | None:
+    """The report there, or None where there is none or half of one."""
+    try:
+        return read_report(path) if path.exists() else None
+    except ReportError:
+        return None
+
+
+def _other_training(one: Report, other: Report) -> list[str]:
+    """What tells two trainings of a cell's name apart: releases of libraries do not."""
+    found = [
+        (report.identity, report.part("training"), report.part("dataset").get("signature"))
+        for report in (one, other)
+    ]
+    names = ("model", "settings", "data")
+    return [name for name, own, others in zip(names, *found, strict=True) if own != others]
+
+
 def told_done(report: Report) -> str:
     """What a finished cell came to, in a line.
 
@@ -193,7 +211,7 @@ class _Runner:
                 continue
             self.waiting.remove(folder)
             if not self._settled(folder):
-                self.running.append(self._start(folder, lock))
+                self._start(folder, lock)
             else:
                 lock.free()
         if self.waiting and not self.running and not self.told_of_others:
@@ -218,14 +236,36 @@ class _Runner:
             return False
         if report is not None:
             self._done(folder, report, "was done")
-        return report is not None
+        return report is not None or (not folder.begun() and self._reported(folder))
 
-    def _start(self, folder: CellFolder, lock: CellLock) -> _Child:
+    def _reported(self, folder: CellFolder) -> bool:
+        """Whether there is a report of the cell, trained elsewhere: a training here would write over it."""
+        path = self.options.reports / f"{folder.cell.name}.json"
+        report = _report_at(path)
+        if report is None or report.identity != folder.cell.identity:
+            return False
+        trained = report.part("training")
+        asked = folder.cell.settings
+        if differs := [name for name, value in asked.items() if trained.get(name, value) != value]:
+            self._stands_in_the_way(folder, path, differs)
+        else:
+            self.outcome.done.append(report.name)
+            self.say(f"reported   {report.name}: {told_done(report)}; in {path.parent}, not run here")
+        return True
+
+    def _stands_in_the_way(self, folder: CellFolder, path: Path, differs: Sequence[str]) -> None:
+        reason = (
+            f"{path} is the report of another training ({', '.join(differs)} differ), which is not written "
+            "over. Name another folder with --reports."
+        )
+        self._failed(folder, Failure(reason), write=False)
+
+    def _start(self, folder: CellFolder, lock: CellLock) -> None:
         going_on = folder.begun()
         folder.prepare()
         threads = str(self.options.threads)
         command = command_of(folder, self.command, self.source)
-        with folder.output_path.open("ab") as output:
+        with naming(folder.output_path), folder.output_path.open("ab") as output:
             output.write(f"$ {shlex.join(command)}\n".encode())
             output.flush()
             start = output.tell()
@@ -250,11 +290,12 @@ class _Runner:
         with suppress(OSError):
             standing = os.getpriority(os.PRIO_PROCESS, 0)
             os.setpriority(os.PRIO_PROCESS, process.pid, min(19, standing + self.options.nice))
+        # Before anything else can fail: what runs is stopped, whatever ends this program.
+        self.running.append(_Child(folder, lock, process, start))
         lock.name_holder(process.pid)
         epoch = folder.progress().epoch
         after = f" (goes on after epoch {told_epoch(epoch)})" if going_on and epoch is not None else ""
         self.say(f"started    {folder.cell.name}{after}")
-        return _Child(folder, lock, process, start)
 
     def _collect(self) -> None:
         """Take in what has ended."""
@@ -283,7 +324,11 @@ class _Runner:
         child.lock.free()
 
     def _done(self, folder: CellFolder, report: Report, how: str) -> None:
-        write_whole(self.options.reports / f"{report.name}.json", folder.report_path.read_bytes())
+        path = self.options.reports / f"{report.name}.json"
+        if (before := _report_at(path)) is not None and (differs := _other_training(before, report)):
+            self._stands_in_the_way(folder, path, differs)
+            return
+        write_whole(path, folder.report_path.read_bytes())
         self.outcome.done.append(report.name)
         self.say(f"{how:<11}{report.name}: {told_done(report)}{self._count()}")
 

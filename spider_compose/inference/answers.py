@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -57,7 +58,8 @@ class AnswerFile:
         try:
             self._take(subject)
         except BaseException:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
             raise
 
     def _take(self, subject: Mapping[str, Any]) -> None:
@@ -113,7 +115,8 @@ class AnswerFile:
     ) -> None:
         if not self.answers:  # no model, say: what was evaluated next may be another
             self.path.unlink(missing_ok=True)
-        self._file.close()
+        with suppress(OSError):  # what a full disk has not taken was said already
+            self._file.close()
 
 
 def _subject(line: bytes) -> object:

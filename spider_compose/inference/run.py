@@ -87,7 +87,7 @@ def evaluate(
     rows = _rows(settings, data)
     subject = _subject(settings, described, data)
     finished = _finished(files.report, subject)
-    if finished is not None:
+    if finished is not None and files.predictions.is_file():
         say(f"{files.report}: already finished")
         return finished
     with AnswerFile(files.answers, subject) as answers:

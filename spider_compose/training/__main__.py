@@ -6,11 +6,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spider_compose.errors import SpiderComposeError
+from spider_compose.errors import OutputError, SpiderComposeError
 
 BAD_INPUT, INTERRUPTED, STOPPED = 2, 130, 143
 _GOES_ON = "The same command goes on from the last checkpoint"
@@ -35,6 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from spider_compose.training.run import run
 
         report = run(settings, output, say=_say)
+        if (
+            report is not None and os.environ.get("RANK", "0") == "0"
+        ):  # of several processes the first one speaks
+            _tell(report, Path(output) / "predictions.jsonl", shown)
     except SpiderComposeError as error:
         print(f"train: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -47,16 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     if report is None:
         return STOPPED
-    if os.environ.get("RANK", "0") != "0":  # of several processes the first one speaks
-        return 0
-    metrics = report["metrics"]
-    _show(Path(output) / "predictions.jsonl", shown)
-    print(
-        f"{report['model']} {report['experiment']} seed {report['seed']}: {report['num_items']} test items, "
-        f"BLEU {metrics['bleu']['score']:.2f}, exact match {metrics['exact_match']['score']:.2f} %\n"
-        f"{report['signature']}"
-    )
     return 0
+
+
+def _tell(report: Mapping[str, Any], predictions: Path, shown: int) -> None:
+    """Print what a run came to.
+
+    Raises:
+        OutputError: a file of it was changed by hand.
+    """
+    try:
+        _show(predictions, shown)
+        metrics = report["metrics"]
+        print(
+            f"{report['model']} {report['experiment']} seed {report['seed']}: "
+            f"{report['num_items']} test items, BLEU {metrics['bleu']['score']:.2f}, "
+            f"exact match {metrics['exact_match']['score']:.2f} %\n{report['signature']}"
+        )
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise OutputError(
+            f"{predictions.parent} holds a finished run, but its report.json or {predictions.name} was "
+            "cut or changed by hand. Remove the one that was: the same command writes it anew."
+        ) from error
 
 
 def _say(line: str) -> None:

@@ -18,10 +18,10 @@ from spider_compose.inference.report import (
     write_whole,
 )
 from spider_compose.inference.text import by_source_length
-from spider_compose.training.checkpoints import KeepBestAndLast, last_checkpoint, trained_epochs
+from spider_compose.training.checkpoints import KeepBestAndLast, check_whole, last_checkpoint, trained_epochs
 from spider_compose.training.data import ExperimentData, read_data
 from spider_compose.training.encoding import Learner, make_learner
-from spider_compose.training.run_folder import check_begun, finished, held
+from spider_compose.training.run_folder import check_begun, check_settings, finished, held
 from spider_compose.training.settings import TrainingSettings
 from spider_compose.training.trainer import EpochLog, SQLToTextTrainer, StopWhenAsked, curve
 
@@ -43,7 +43,7 @@ def run(
 
     Raises:
         OutputError: the folder holds a run with other settings, of other pairs or on another number of
-            processes, or another program trains in it.
+            processes; its checkpoint is damaged; or another program trains in it.
         OptionError: a setting does not suit this machine or this model.
         SourceError: the source gives no pairs.
     """
@@ -53,10 +53,7 @@ def run(
     _check_machine(settings)
     is_main_process = PartialState().is_main_process
     with held(folder, is_main_process):
-        report = finished(folder, settings, is_main_process)
-        if report is not None:
-            say(f"{folder}: already finished")
-            return report
+        check_settings(folder, settings, is_main_process)
         return _train_and_test(settings, folder, say)
 
 
@@ -71,6 +68,10 @@ def _train_and_test(
     arguments = _arguments(settings, folder)
     with arguments.main_process_first(desc="dataset"):
         data = read_data(settings)
+    done = finished(folder, settings, data.signature)
+    if done is not None:
+        say(f"{folder}: already finished")
+        return done
     last = last_checkpoint(folder / "checkpoints")
     check_begun(
         folder,
@@ -79,6 +80,8 @@ def _train_and_test(
         data=data.signature,
         processes=arguments.world_size,
     )
+    if last is not None:
+        check_whole(last, arguments.world_size)
     if last is not None and (epochs := trained_epochs(last, settings.patience)):
         arguments.num_train_epochs = epochs
     transformers.set_seed(settings.seed)

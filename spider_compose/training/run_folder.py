@@ -11,6 +11,7 @@ from typing import Any
 
 from spider_compose.errors import OutputError
 from spider_compose.inference.report import REPORT_FORMAT, write_whole
+from spider_compose.training.checkpoints import last_checkpoint
 from spider_compose.training.settings import TrainingSettings
 
 _ANOTHER = "Choose another folder, or remove this one."
@@ -46,17 +47,17 @@ def held(folder: Path, is_main_process: bool) -> Iterator[None]:
         yield
 
 
-def finished(folder: Path, settings: TrainingSettings, is_main_process: bool) -> dict[str, Any] | None:
-    """The report of a finished run of these settings, or None where there is something left to do.
+def check_settings(folder: Path, settings: TrainingSettings, is_main_process: bool) -> None:
+    """Refuse a folder with a run of other settings; else write these into it.
 
-    A report that was cut short is written anew.
+    A run that failed before its first checkpoint holds no place: its settings are written over.
 
     Raises:
-        OutputError: the folder holds a run with other settings, or a report of another version.
+        OutputError: the folder holds a run with other settings.
     """
     stamp = folder / "settings.json"
     asked: dict[str, Any] = json.loads(json.dumps(settings.to_dict()))
-    if stamp.exists():
+    if stamp.exists() and ((folder / "report.json").exists() or last_checkpoint(folder / "checkpoints")):
         given = _read(stamp)
         if given is None:
             raise OutputError(f"{stamp} cannot be read, so that it is not known what was begun. {_ANOTHER}")
@@ -65,13 +66,50 @@ def finished(folder: Path, settings: TrainingSettings, is_main_process: bool) ->
             raise OutputError(f"{folder} holds a run with other settings ({', '.join(moved)}). {_ANOTHER}")
     if is_main_process:
         write_whole(stamp, json.dumps(asked, indent=1) + "\n")
-    report = _read(folder / "report.json")
-    if report is not None and report.get("format") != REPORT_FORMAT:
+
+
+def finished(folder: Path, settings: TrainingSettings, data: str) -> dict[str, Any] | None:
+    """The report of a finished run of these settings on these pairs, or None where there is something to do.
+
+    A report that was cut short is written anew, and so is one whose model or predictions are gone.
+
+    Args:
+        data: signature of the pairs.
+
+    Raises:
+        OutputError: the report is another's, or of another version; or what belongs to it is gone for good.
+    """
+    path = folder / "report.json"
+    report = _read(path)
+    if report is None:
+        return None
+    if report.get("format") != REPORT_FORMAT:
         raise OutputError(
-            f"{folder / 'report.json'}: expected a report of format {REPORT_FORMAT}, but got "
-            f"{report.get('format')!r}. {_ANOTHER}"
+            f"{path}: expected a report of format {REPORT_FORMAT}, but got {report.get('format')!r}. "
+            f"{_ANOTHER}"
         )
-    return report
+    dataset = report.get("dataset")
+    found = {
+        **{name: report.get(name) for name in ("model", "experiment", "seed", "training")},
+        "data": dataset.get("signature") if isinstance(dataset, dict) else None,
+    }
+    asked = {
+        "model": settings.model,
+        "experiment": settings.experiment,
+        "seed": settings.seed,
+        "training": json.loads(json.dumps(settings.to_dict(source=False))),
+        "data": data,
+    }
+    moved = [name for name in asked if found[name] != asked[name]]
+    if moved:
+        raise OutputError(f"{path} is the report of another run: {', '.join(moved)} differ. {_ANOTHER}")
+    lost = [name for name in ("model", "predictions.jsonl") if not (folder / name).exists()]
+    if lost and last_checkpoint(folder / "checkpoints") is None:
+        raise OutputError(
+            f"{folder} holds a report, but {' and '.join(lost)} are gone, and so is every checkpoint that "
+            "they could be made from. Put them back, or remove the report to train anew."
+        )
+    return None if lost else report
 
 
 def check_begun(folder: Path, going_on: bool, is_main_process: bool, **now: Any) -> None:
@@ -82,12 +120,14 @@ def check_begun(folder: Path, going_on: bool, is_main_process: bool, **now: Any)
         now: signature of the data, number of processes.
 
     Raises:
-        OutputError: one of them is another than when the run was begun.
+        OutputError: one of them is another than when the run was begun, or it is not known any more.
     """
     path = folder / "begun.json"
-    before = _read(path) if going_on else None
-    for name, value in now.items() if before is not None else ():
-        if before is not None and name in before and before[name] != value:
+    before = _read(path) if going_on else now
+    if before is None:
+        raise OutputError(f"{path} cannot be read, so that it is not known what was begun. {_ANOTHER}")
+    for name, value in now.items():
+        if before.get(name, value) != value:
             raise OutputError(
                 f"{folder} holds a run with other {name}: {before[name]} then, {value} now. {_ANOTHER}"
             )
@@ -99,6 +139,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     """A JSON object, or None where there is none that can be read."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +123,51 @@ def test_a_folder_that_cannot_be_made(cli: Cli, grid: Path, tmp_path: Path) -> N
     result = cli("experiment", "run", grid, "--runs", grid, "--reports", tmp_path / "reports")
     assert result.code == 2
     assert "cannot write" in result.err
+
+
+FULL = "No space left on device"
+
+
+def test_a_full_disk_is_told_with_the_file(
+    cli: Cli, grid: Path, folders: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write that fails after its file was opened names no file of its own."""
+
+    def full(path: Path, data: bytes) -> None:
+        if place in path.parts:
+            raise OSError(errno.ENOSPC, FULL)
+        with path.open("wb") as file:
+            file.write(data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    run = ["experiment", "run", grid, *folders, "--only", "model=rgt", "--only", "experiment=compose"]
+    place = "runs"
+    result = cli(*run)
+    folder = tmp_path / "runs" / "rgt-compose-seed1"
+    assert (result.code, f"cannot write {folder / 'settings.yaml'}: {FULL}" in result.err) == (2, True)
+    place = "reports"
+    result = cli(*run)
+    copy = tmp_path / "reports" / "rgt-compose-seed1.json"
+    assert (result.code, f"cannot write {copy}: {FULL}" in result.err) == (2, True)
+    place = "cards"
+    assert cli(*run).code == 0
+    result = cli("experiment", "cards", *folders[2:], "--out", tmp_path / "cards")
+    card = tmp_path / "cards" / "rgt-compose.md"
+    assert (result.code, f"cannot write {card}: {FULL}" in result.err) == (2, True)
+
+
+def test_ratings_of_no_report_are_named(cli: Cli, tmp_path: Path) -> None:
+    reports, ratings = tmp_path / "reports", tmp_path / "ratings.json"
+    reports.mkdir()
+    content = {"format": 1, "model": "rgt", "experiment": "compose", "seed": 1, "num_items": 1, "metrics": {}}
+    (reports / "r.json").write_text(json.dumps(content), encoding="utf-8")
+    rated = {"format": 1, "raters": 2, "alpha": 0.5, "systems": {"a\x1b[31m": {"percent": 50.0}}}
+    ratings.write_text(json.dumps(rated), encoding="utf-8")
+    given = ["--reports", reports, "--ratings", ratings]
+    result = cli("experiment", "report", *given)
+    assert "Rated, but without a report here: a\\x1b[31m." in result.out
+    result = cli("experiment", "cards", *given, "--out", tmp_path / "cards")
+    assert (result.code, result.err) == (0, "rated, but without a report here: a\\x1b[31m\n")
 
 
 @pytest.mark.parametrize("action", ["run", "status", "report", "cards"])

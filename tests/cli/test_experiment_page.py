@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spider_compose.cli.experiment_page import _nice_step, render_page
+from spider_compose.cli.experiment_page import _nice_step, _Scale, render_page
 from spider_compose.experiments.cells import Identity
 from spider_compose.experiments.figures import Results
 from spider_compose.experiments.report import ExperimentReport
@@ -109,6 +109,12 @@ def test_tables_and_links(text: str, page: Any) -> None:
 )
 def test_steps_are_round(top: float, parts: int, step: float) -> None:
     assert _nice_step(top, parts) == pytest.approx(step)
+
+
+@pytest.mark.parametrize(("top", "reaches"), [(0.0, 1.0), (0.3, 0.3), (1e-12, 1e-12), (7.0, 8.0)])
+def test_an_axis_reaches_the_highest_value(top: float, reaches: float) -> None:
+    """One of zeros alone, as of exact match, goes to 1."""
+    assert _Scale(top).top == pytest.approx(reaches)
 
 
 def test_same_reports_same_bytes(text: str) -> None:

@@ -18,7 +18,7 @@ def test_terminal(cli: Cli, tiny_folder: Path) -> None:
     assert "\n    How many breads are baked from rye?\n" in result.out
     assert "\n\ntrain 7  bakery" in result.out
     assert "  7 recombined pairs\n" in result.out
-    assert result.err == "2 of 2 pairs that pass, 16 in all\n"
+    assert result.err == "2 shown of 2 pairs that match, 16 in all\n"
 
 
 def test_a_source_and_its_built_folder_show_the_same(cli: Cli, tiny: Path, tiny_folder: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -170,16 +173,82 @@ def test_bad_imports(cli: Cli, predictions: list[Path], tmp_path: Path) -> None:
     assert cli("rate", "export", *predictions, "--out", folder).code == 0
     sheet, key, out = folder / "sheets" / "rater1.csv", folder / "key.json", tmp_path / "ratings.json"
     (tmp_path / "no.json").write_text("{", encoding="utf-8")
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
     for sheets, key_file, says in [
         ([sheet], key, "no rating in"),
         ([tmp_path / "nowhere.csv"], key, "cannot read"),
-        ([sheet], tmp_path / "nowhere.json", "cannot read"),
+        ([sheet], tmp_path / "nowhere.json", "spider-compose: cannot read"),
         ([sheet], tmp_path / "no.json", "is not JSON"),
+        ([sheet], tmp_path / "deep.json", "is not JSON"),
+        ([sheet], tmp_path, "spider-compose: cannot read"),
         ([folder / "sheets" / "rater1.html"], key, "row 1: expected the columns sheet, item, rating"),
     ]:
         result = cli("rate", "import", *sheets, "--key", key_file, "--out", out)
         assert (result.code, result.out, says in result.err) == (2, "", True), result.err
     assert not out.exists(), "without ratings there is no result"
+
+
+@pytest.fixture
+def filled(cli: Cli, predictions: list[Path], tmp_path: Path) -> tuple[Path, Path]:
+    """A filled sheet, and its key."""
+    folder = tmp_path / "study"
+    assert cli("rate", "export", *predictions, "--out", folder).code == 0
+    return fill(
+        folder / "sheets" / "rater1.csv", lambda row: "4", tmp_path / "filled.csv"
+    ), folder / "key.json"
+
+
+@pytest.mark.parametrize("called", ["itself", "dotted", "link", "hard link"])
+@pytest.mark.parametrize("place", [0, 1], ids=["sheet", "key"])
+def test_ratings_are_not_written_over_what_they_come_from(
+    cli: Cli, filled: tuple[Path, Path], tmp_path: Path, place: int, called: str
+) -> None:
+    sheet, key = filled
+    before, out = filled[place].read_bytes(), filled[place]
+    if called == "dotted":
+        out = out.parent / ".." / out.parent.name / out.name
+    elif called != "itself":
+        out = tmp_path / "ratings.json"
+        if called == "link":
+            out.symlink_to(filled[place])
+        else:
+            out.hardlink_to(filled[place])
+    result = cli("rate", "import", sheet, "--key", key, "--out", out)
+    assert (result.code, result.out) == (2, "")
+    assert f"would be written over {filled[place]}" in result.err
+    assert filled[place].read_bytes() == before
+
+
+def test_ratings_are_written_whole_or_not(
+    cli: Cli, filled: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet, key = filled
+    out = tmp_path / "ratings.json"
+    out.write_text("those before", encoding="utf-8")
+    link = tmp_path / "link.json"
+    link.symlink_to(out)
+
+    def half(path: Path, data: bytes) -> None:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", half)
+        result = cli("rate", "import", sheet, "--key", key, "--out", link)
+    assert result.code == 2 and f"cannot write {link}: No space left" in result.err
+    assert out.read_text("utf-8") == "those before"
+    assert not list(tmp_path.glob("*.tmp")) and not list(tmp_path.glob(".*.tmp"))
+    assert cli("rate", "import", sheet, "--key", key, "--out", link).code == 0
+    assert link.is_symlink() and json.loads(out.read_text("utf-8"))["raters"] == 1
+
+
+def test_ratings_go_through_a_pipe(filled: tuple[Path, Path]) -> None:
+    """`/dev/stdout` is written to, not replaced by a file."""
+    sheet, key = filled
+    command = [sys.executable, "-m", "spider_compose", "rate", "import", str(sheet), "--key", str(key)]
+    done = subprocess.run([*command, "--out", "/dev/stdout"], capture_output=True, text=True, check=True)
+    assert json.JSONDecoder().raw_decode(done.stdout)[0]["raters"] == 1
 
 
 def test_every_option_has_a_flag_that_repeats_its_default(cli: Cli) -> None:

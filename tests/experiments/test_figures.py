@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,9 +94,69 @@ def test_holm(p_values: dict[str, float], kept: set[str]) -> None:
     assert holm(p_values) == kept
 
 
+def test_models_of_one_name_have_tests_of_their_own(results: Make, report: Report) -> None:
+    """`org/model` and `org_model` have cells of one name."""
+    pytest.importorskip("numpy")
+    cells = [("org/model", 60.0), ("org_model", 30.0), ("rgt", 30.0)]
+    found = results(*(report(model, "compose", 1, bleu) for model, bleu in cells))
+    better, same = (
+        found.difference((model, "compose"), ("rgt", "compose"), "bleu")
+        for model in ("org/model", "org_model")
+    )
+    assert (better.significant(), same.significant()) == (True, False)
+
+
+RATINGS = {
+    "format": 1,
+    "systems": {"rgt-compose-seed1": {"percent": 60.0, "low": 55.0, "high": 66.0}, "abs": {"percent": None}},
+    "alpha": None,
+    "raters": 2,
+}
+
+
+def test_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.json"
+    path.write_text(json.dumps(RATINGS), encoding="utf-8")
+    assert read_ratings(path) == RATINGS
+
+
+def rated(**system: Any) -> dict[str, Any]:
+    return {"systems": {"rgt": system}}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": 2}, "expected ratings of format 1, got 2"),
+        ({"format": None}, "expected ratings of format 1, got None"),
+        *(({"raters": wrong}, "`raters` must be a whole number, 0 or more, but got")
+          for wrong in (None, {"a": 1}, -1, 2.5, "2", True)),
+        *(({"alpha": wrong}, "`alpha` must be a number, 1 at most, or null")
+          for wrong in (7, float("nan"), float("inf"), -float("inf"), "1", {}, True)),
+        *((rated(**{name: wrong}), f"`{name}` of the system `rgt` must be a number, 0 to 100")
+          for name in ("percent", "low", "high") for wrong in (9999, -1, float("nan"), "60", [60], 10**400)),
+        (rated(percent=60, low=66, high=55), "`high` of the system `rgt` must be `low`, 66, or more"),
+        ({"systems": []}, "holds no ratings"),
+        ({"systems": {"\ud800": {}}}, "holds no ratings"),
+    ],
+)  # fmt: skip
+def test_ratings_that_nobody_gave(tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    path = tmp_path / "ratings.json"
+    path.write_text(json.dumps(RATINGS | change), encoding="utf-8")
+    with pytest.raises(ReportError, match=says) as raised:
+        read_ratings(path)
+    assert str(path) in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("{", "it is no JSON"), ("[]", "holds no ratings"), ('{"systems": {"a": 1}}', "holds no ratings")],
+    [
+        ("{", "it is no JSON"),
+        ("[]", "holds no ratings"),
+        ('{"systems": {"a": 1}}', "holds no ratings"),
+        ("[" * 100_000, "holds no ratings"),
+    ],
+    ids=["cut short", "list", "number", "deep"],
 )
 def test_bad_ratings(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "ratings.json"

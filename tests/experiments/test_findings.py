@@ -92,6 +92,15 @@ def test_a_drop_by_chance_is_none(results: Make, as_in_the_paper: Contents) -> N
     assert verdicts(results(*contents))[LARGE_DROP] == DIFFERS
 
 
+def test_what_fewer_pairs_cost_is_told(results: Make, as_in_the_paper: Contents) -> None:
+    """The finding speaks of a part of the drop; the other part has its own test."""
+    finding = findings(results(*as_in_the_paper))[FEWER_PAIRS]
+    assert "fewer training pairs alone" in finding.statement
+    for line, fewer, drop in zip(finding.evidence, (5, 4, 4, 4, 3), (30, 30, 30, 25, 15), strict=True):
+        assert f"exp. 1 minus control {fewer}.0† (p = " in line
+        assert line.endswith(f"of a drop of {drop}.0")
+
+
 def test_no_report_at_all_of_the_five(results: Make, report: Callable[..., dict[str, Any]]) -> None:
     assert set(verdicts(results(report("google-t5/t5-small", "compose", 1, 60)))) == {OPEN}
 

@@ -14,9 +14,9 @@ import yaml
 from spider_compose.cli import main
 from spider_compose.cli.experiment_page import render_page
 from spider_compose.errors import ReportError, SpiderComposeError
-from spider_compose.experiments.cells import Cell, Identity
+from spider_compose.experiments.cells import Cell, Identity, card_name
 from spider_compose.experiments.figures import Results
-from spider_compose.experiments.model_cards import card_name, render_card, write_cards
+from spider_compose.experiments.model_cards import render_card, write_cards
 from spider_compose.experiments.report import ExperimentReport
 from spider_compose.experiments.reports import read_report
 from spider_compose.experiments.status import statuses

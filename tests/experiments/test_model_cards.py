@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from spider_compose.experiments.cells import card_name
 from spider_compose.experiments.figures import Results
-from spider_compose.experiments.model_cards import card_name, render_card, write_cards
+from spider_compose.experiments.model_cards import render_card, write_cards
 
 pytest.importorskip("numpy")
 
@@ -121,6 +122,16 @@ def test_what_is_not_there_is_not_claimed(results: Make, report: Callable[..., d
     assert "Not measured." in card
     assert "Not analysed." in card
     assert "exact match |" not in card.split("## Training")[0].split("### The same")[0]
+
+
+def test_another_corpus_is_not_called_spider(results: Make, report: Callable[..., dict[str, Any]]) -> None:
+    signature = "bundled (274 rows)/compose@12ab"
+    card = render_card(
+        results(report("rgt", "compose", 1, 30.0, dataset={"signature": signature})), "rgt", "compose"
+    )
+    assert "SpiderCompose experiment 1, of another corpus" in card.partition("\n# ")[2].partition("\n")[0]
+    assert f"not made from Spider, but from another corpus: `{signature}`." in card
+    assert "xlangai/spider" not in card and "license:" not in card
 
 
 def test_the_header_is_valid_for_the_hub(results: Make, contents: Contents, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from spider_compose.cli.experiment_page import render_page
 from spider_compose.experiments.error_tables import error_tables
 from spider_compose.experiments.figures import Figure, Results
 from spider_compose.experiments.paper_tables import (
@@ -17,6 +18,7 @@ from spider_compose.experiments.paper_tables import (
     table_11,
     training_table,
 )
+from spider_compose.experiments.report import ExperimentReport
 from spider_compose.experiments.tables import (
     Entry,
     Table,
@@ -86,6 +88,49 @@ def test_items_of_other_numbers_are_seen(results: Make, report: Report) -> None:
     assert "Test items: exp. 1: 39 and 40." in table.notes
 
 
+def test_ratings_of_no_report_are_named(results: Make, report: Report) -> None:
+    """Ratings that reach no table are not lost without a word."""
+    cells = [report("rgt", "compose", 1, 50), report("abs", "compose", 1, 50)]
+    systems = {name: {"percent": 60.0} for name in ("rgt-compose-seed1", "rgt-compose-seed2", "other")}
+    for make in (table_9, table_10):
+        notes = make(results(*cells, ratings={"systems": systems, "alpha": 0.5, "raters": 1})).notes
+        assert any(note.startswith("Human: 1 rater, ") for note in notes)
+        assert "Rated, but without a report here: rgt-compose-seed2 and other." in notes
+        notes = make(results(*cells, ratings={"systems": {"x": {}}, "alpha": 0.5, "raters": 2})).notes
+        assert not any("Human: " in note for note in notes)
+        assert any(note.startswith("No report is of a rated system") for note in notes)
+        assert "Rated, but without a report here: x." in notes
+    matched = {"systems": {"rgt-compose-seed1": {"percent": 60.0}}, "alpha": None, "raters": 2}
+    assert not any("Rated, but" in note for note in table_9(results(*cells, ratings=matched)).notes)
+
+
+def test_how_trainings_stopped(results: Make, report: Report) -> None:
+    def ended(model: str, experiment: str, seed: int, epochs: float, best: float, stopped: str) -> Any:
+        return report(model, experiment, seed, 50, epochs=epochs, best_epoch=best, stopped=stopped)
+
+    found = results(
+        ended("rgt", "compose", 1, 30.0, 30.0, "epochs"),
+        ended("rgt", "compose", 2, 30.0, 27.0, "epochs"),
+        ended("abs", "compose_control", 1, 26.0, 22.0, "early"),
+        ended("bilstm", "compose_no_overlap", 1, 17.0, 13.0, "early"),
+        ended("rel", "compose", 1, 12.0, 12.0, "epochs"),
+        ended("treelstm", "spider", 1, 9.0, 5.0, "early"),  # of another table
+        ended("treelstm", "compose", 1, None, 5.0, "early"),  # type: ignore[arg-type]
+    )
+    report_ = ExperimentReport(found)
+    for note in (
+        "Cut off while still improving, the last epoch (in brackets) the best: REL exp. 1 (12) and RGT "
+        "exp. 1 seed 1 (30).",
+        "Cut off before they would have stopped, after the best epoch in brackets: RGT exp. 1 seed 2 (27 of "
+        "30).",
+        "Stopped early, the earliest first, after the epochs in brackets: BiLSTM exp. 2 (17) and ABS control "
+        "(26).",
+    ):
+        assert note in table_9(found).notes
+        assert note in report_.text() and note in report_.markdown() and note in render_page(report_)
+    assert not any("earliest" in note for note in table_9(results(report("x", "spider", 1, 5))).notes)
+
+
 def test_table_10(found: Results, results: Make, report: Report) -> None:
     table = table_10(found)
     assert table.columns == ("model", "metric", "exp. 1", "template", "TMCD", "Spider")
@@ -103,6 +148,32 @@ def test_table_11(found: Results) -> None:
         "+20.50 (19.50 to 21.50; n=2)",
     ]
     assert by_name["ABS", "4"] == ["10", "35.00†", "", "", "0.00†", "", ""]
+
+
+def test_each_model_has_its_own_number_of_items(results: Make, report: Report) -> None:
+    """Reports may be made on different test sets; no row says how many items another model had."""
+
+    def measured(model: str, experiment: str, items: int) -> dict[str, Any]:
+        content = report(model, experiment, 1, 50, num_items=items + 10)
+        for division in ("by_num_clauses", "by_clause_pattern"):
+            first = next(iter(content["metrics"][division]))
+            content["metrics"][division][first]["num_items"] = items
+        return content
+
+    found = results(
+        measured("bilstm", "compose", 190),
+        measured("abs", "compose", 30),
+        measured("rgt", "compose", 30),
+        measured("rgt", "compose_no_overlap", 29),
+    )
+    table = table_11(found)
+    by_name = rows(table)
+    assert [by_name[model, "3"][0] for model in ("BiLSTM", "ABS", "RGT", "REL")] == [
+        "190", "30", "29 and 30", "",
+    ]  # fmt: skip
+    assert "Test items: exp. 1: 40 and 200; exp. 2: 39." in table.notes
+    tables = {table.name: table for table in error_tables(found)}
+    assert rows(tables["patterns_compose"])["SELECT + WHERE + ORDER BY",][0] == "30 and 190"
 
 
 def test_error_tables(found: Results) -> None:
@@ -138,6 +209,19 @@ def test_a_test_that_is_not_possible_is_named(results: Make, report: Report) -> 
     (table,) = significance_tables(found)
     assert any(note.startswith("not compared: abs-compose and rgt-compose, seed 1") for note in table.notes)
     assert table.rows[0][2] == Entry()
+    assert "all 0 tests" in table.notes[0]
+
+
+def test_holm_is_told_with_the_tests_it_used(results: Make, report: Report) -> None:
+    """What was not compared is no test."""
+    broken = report("rel", "compose", 1, 40, items=None)
+    found = [report("rgt", "compose", 1, 50), report("abs", "compose", 1, 40)]
+    assert "when all 1 tests of the column" in significance_tables(results(*found, broken))[0].notes[0]
+    third = report("rel", "compose", 1, 40)
+    assert "when all 3 tests of the column" in significance_tables(results(*found, third))[0].notes[0]
+    del third["metrics"]["exact_match"]
+    told = significance_tables(results(*found, third))[0].notes[0]
+    assert "when all tests of a column (3 of BLEU, 1 of exact match) are made" in told
 
 
 def test_training(found: Results) -> None:

@@ -45,6 +45,16 @@ def test_rows_of_the_models(results: Results, model: str) -> None:
     assert f"| {' | '.join(row)} |" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_rows_of_the_baseline_splits(results: Results, model: str) -> None:
+    cells = [
+        results.of(model, experiment)[SEED]
+        for experiment in ("compose", "spider_template", "spider_tmcd", "spider")
+    ]
+    row = " | ".join([MODELS[model], *(_told(report, "bleu") for report in cells)])
+    assert f"| {row} |" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
 def test_tables(results: Results) -> None:
     """`spider-compose experiment report --markdown FILE`, below a heading of its own."""
     text = (REPORTS / "README.md").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,26 @@ from spider_compose.experiments.reports import number, read_report, read_reports
         ({"seed": True}, "`seed` must be int, but got True"),
         ({"metrics": None}, "`metrics` must be dict, but got None"),
         ({"model": 1}, "`model` must be str, but got 1"),
+        *(
+            ({"items": {name: [0, wrong]}}, rf"items, {name}, entry 2: expected 0 or 1, but got {wrong!r}")
+            for name in ("exact", "normalized")
+            for wrong in (5, -1, 0.5, "1", True, None)
+        ),
+        *(
+            ({"items": {"bleu": [wrong]}}, "items, bleu, entry 1: expected 10 counts")
+            for wrong in (
+                None,
+                7,
+                [],
+                [1] * 9,
+                [1] * 11,
+                [1] * 9 + ["1"],
+                [-1] + [1] * 9,
+                [0.5] + [1] * 9,
+                [9, 9, 8, 7, 6, 6, 8, 7, 6, 5],
+                [10**30] + [1] * 9,
+            )
+        ),
     ],
 )
 def test_what_is_no_report(
@@ -51,6 +72,25 @@ def test_order_and_twice(report: Callable[..., dict[str, Any]], tmp_path: Path) 
     assert [one.name for one in read_reports(tmp_path)] == names
     (tmp_path / "again.json").write_text(json.dumps(report("rgt", "compose", 2, 50)), encoding="utf-8")
     with pytest.raises(ReportError, match="are reports of the same cell"):
+        read_reports(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("org/model", "compose", 1), ("org_model", "compose", 1)),
+        (("org/model", "compose", 1), ("org_model", "compose", 2)),  # other files, but one card
+        (("org/a model", "compose", 1), ("org/a/model", "compose", 1)),
+        (("m", "a-compose", 1), ("m-a", "compose", 1)),
+    ],
+)
+def test_two_models_of_one_name(
+    report: Callable[..., dict[str, Any]], tmp_path: Path, one: Any, other: Any
+) -> None:
+    """What is told apart by the name of a cell, ratings and cards, would be that of another model."""
+    for place, cell in enumerate((one, other)):
+        (tmp_path / f"{place}.json").write_text(json.dumps(report(*cell, 50)), encoding="utf-8")
+    with pytest.raises(ReportError, match=r"0\.json and .*1\.json are reports of two models.*\.md would be"):
         read_reports(tmp_path)
 
 
@@ -93,3 +133,16 @@ def test_a_file_is_written_whole_or_not(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         write_whole(path.with_name("g"), b"three")
     assert sorted(one.name for one in path.parent.iterdir()) == ["f", "g"]
+
+
+@pytest.mark.parametrize("failing", ["mkdir", "write_bytes"])
+def test_a_failed_write_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    """The system names none once a file is open."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, failing, fail)
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_whole(tmp_path / "f", b"one")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(tmp_path / "f"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import pytest
 
 from spider_compose.errors import OptionError
 from spider_compose.experiments import runner
-from spider_compose.experiments.cell_folder import CellFolder
+from spider_compose.experiments.cell_folder import CellFolder, CellLock
 from spider_compose.experiments.grid import Grid
 from spider_compose.experiments.reports import read_reports
 from spider_compose.experiments.runner import Outcome, RunOptions, run_cells
@@ -78,6 +79,47 @@ def test_a_finished_cell_is_passed_over(
     assert said[0].startswith("was done")
     assert log_of(tmp_path / "runs" / "bilstm-compose-seed1") == [1, 2]
     assert copy.exists()
+
+
+def test_a_report_from_elsewhere_is_not_written_over(
+    grid: Callable[..., Grid], run: Run, tmp_path: Path
+) -> None:
+    """A clone has the published reports, and none of their runs."""
+    found = grid((["compose"], {"epochs": 2}))
+    run(found)
+    shutil.rmtree(tmp_path / "runs")
+    report = tmp_path / "reports" / "bilstm-compose-seed1.json"
+    before = report.read_bytes()
+    outcome, said = run(found)
+    assert outcome.done == ["bilstm-compose-seed1"] and not outcome.failed
+    assert said[0].startswith("reported   bilstm-compose-seed1: 2 epochs")
+    outcome, _ = run(grid((["compose"], {"epochs": 3})))
+    assert "the report of another training (epochs differ)" in outcome.failed["bilstm-compose-seed1"].reason
+    assert report.read_bytes() == before and not list((tmp_path / "runs").rglob("log.jsonl"))
+    outcome, said = run(found, reports=tmp_path / "others")
+    assert outcome.done == ["bilstm-compose-seed1"] and said[-1].startswith("done")
+
+
+@pytest.mark.parametrize(
+    ("changes", "differs"),
+    [
+        ({"training": {"epochs": 3}}, "settings differ"),
+        ({"dataset": {"signature": "other@1"}}, "data differ"),
+    ],
+)
+def test_a_report_that_came_while_it_was_trained(
+    grid: Callable[..., Grid], run: Run, tmp_path: Path, changes: dict[str, Any], differs: str
+) -> None:
+    """With a pull, say; nothing of the run is lost."""
+    found = grid((["compose"], {"epochs": 2}))
+    run(found)
+    report = tmp_path / "reports" / "bilstm-compose-seed1.json"
+    report.write_text(json.dumps(json.loads(report.read_bytes()) | changes), encoding="utf-8")
+    before = report.read_bytes()
+    outcome, _ = run(found)
+    assert differs in outcome.failed["bilstm-compose-seed1"].reason and report.read_bytes() == before
+    outcome, said = run(found, reports=tmp_path / "others")
+    assert outcome.done == ["bilstm-compose-seed1"] and said[-1].startswith("was done")
 
 
 def test_workers_work_at_the_same_time(grid: Callable[..., Grid], run: Run) -> None:
@@ -284,3 +326,23 @@ def test_a_lock_is_held_once(grid: Callable[..., Grid], tmp_path: Path) -> None:
     again = CellFolder(tmp_path, cell, "").lock()
     assert again is not None
     again.free()
+
+
+def test_a_full_disk_leaves_no_cell_at_work(
+    grid: Callable[..., Grid], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be written down is told, and the program that was just started is stopped with it."""
+    name_holder, started = CellLock.name_holder, []
+
+    def fail(lock: CellLock, process: int | None) -> None:
+        if process is None:
+            return name_holder(lock, None)
+        started.append(process)
+        raise OSError(errno.ENOSPC, "No space left on device", "lock")
+
+    monkeypatch.setattr(CellLock, "name_holder", fail)
+    with pytest.raises(OSError, match="No space left"):
+        run(grid((["compose"], {"epochs": 500, "seconds": 0.05})))
+    (process,) = started
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,19 @@ def test_no_place_to_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot write"):
         AnswerFile(tmp_path / "file" / "answers", SUBJECT)
+
+
+def test_a_full_disk_says_what_to_do(tmp_path: Path) -> None:
+    """Closing the file tries once more what could not be written, and must not take the error's place."""
+    path = tmp_path / "answers.partial"
+    with pytest.raises(OutputError, match=r"cannot write .*No space left.* goes on"):  # noqa: SIM117
+        with AnswerFile(path, SUBJECT) as answers:
+            answers.add([Answer("1", "a")])
+            with open("/dev/full", "wb") as full:
+                os.dup2(full.fileno(), answers._file.fileno())
+            answers.add([Answer("2", "b")])
+    with AnswerFile(path, SUBJECT) as answers:
+        assert list(answers.answers) == ["1"]
 
 
 def test_a_file_that_another_has_just_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,6 +241,15 @@ def test_a_finished_one_is_not_repeated(
     assert said == [f"{out}: already finished"] and out.stat().st_mtime_ns == before
 
 
+def test_predictions_that_are_gone_are_made_anew(own_model: Path, data: Put, tmp_path: Path) -> None:
+    out, predictions = tmp_path / "report.json", tmp_path / "predictions.jsonl"
+    report = evaluate(settings(own_model), out)
+    before = predictions.read_bytes()
+    predictions.unlink()
+    assert evaluate(settings(own_model), out)["metrics"] == report["metrics"]
+    assert predictions.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("given", "moved"), [({"num_beams": 2}, "num_beams"), ({"limit": 3}, "limit"), ({"split": "test"}, None)]
 )

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("transformers", reason="the extra `models` is not installed")
 pytest.importorskip("sacrebleu", reason="the extra `models` is not installed")
 
-from spider_compose.errors import OutputError
+from spider_compose.errors import OutputError, SpiderComposeError
 from spider_compose.training.checkpoints import STATE, KeepBestAndLast, last_checkpoint, trained_epochs
 from spider_compose.training.run import run
 from spider_compose.training.run_folder import held
@@ -97,6 +97,7 @@ def test_a_lost_best_epoch_is_said(killed: tuple[Path, TrainingSettings, dict[st
         pytest.param("report.json", '{"format": 2}', "expected a report of format 1, but got 2", id="newer"),
         pytest.param("report.json", "{}", "format 1, but got None", id="foreign"),
         pytest.param("begun.json", '{"data": "x@1"}', "other data: x@1 then, ", id="other pairs"),
+        pytest.param("begun.json", "", "cannot be read", id="pairs not known"),
         pytest.param("begun.json", '{"processes": 4}', "other processes: 4 then, 1 now", id="processes"),
     ],
 )
@@ -132,6 +133,122 @@ def test_pairs_that_changed_under_the_same_name_are_refused(
     train.write_text(train.read_text(encoding="utf-8").replace("singer", "dancer"), encoding="utf-8")
     with pytest.raises(OutputError, match=r"other data: .* then, .* now"):
         run(settings, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def done(
+    tmp_path_factory: pytest.TempPathFactory, tiny: Make
+) -> tuple[Path, TrainingSettings, dict[str, Any]]:
+    """A finished run of two epochs."""
+    settings, folder = tiny(epochs=2), tmp_path_factory.mktemp("done") / "run"
+    report = run(settings, folder)
+    assert report is not None
+    return folder, settings, report
+
+
+@pytest.fixture
+def copied(
+    done: tuple[Path, TrainingSettings, dict[str, Any]], tmp_path: Path
+) -> tuple[Path, TrainingSettings, dict[str, Any]]:
+    folder, settings, report = done
+    shutil.copytree(folder, tmp_path / "run")
+    return tmp_path / "run", settings, report
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"model": "rgt", "seed": 7}, "another run: model, seed differ"),
+        ({"experiment": "spider"}, "another run: experiment differ"),
+        ({"training": {}}, "another run: training differ"),
+        ({"dataset": {"signature": "other@1"}}, "another run: data differ"),
+        ({"dataset": 5, "kind": "evaluation"}, "another run: data differ"),
+    ],
+)
+@pytest.mark.parametrize("begun", [True, False])
+def test_the_report_of_another_run_is_not_taken_for_its_own(
+    changes: dict[str, Any],
+    says: str,
+    begun: bool,
+    copied: tuple[Path, TrainingSettings, dict[str, Any]],
+) -> None:
+    """Whether it was laid into the folder of a run, or into one that was never a run's."""
+    folder, settings, report = copied
+    if not begun:
+        shutil.rmtree(folder)
+        folder.mkdir()
+    (folder / "report.json").write_text(json.dumps(report | changes), encoding="utf-8")
+    with pytest.raises(OutputError, match=says):
+        run(settings, folder)
+
+
+def test_a_finished_run_is_held_against_its_pairs(own_corpus: Path, tiny: Make, tmp_path: Path) -> None:
+    source = tmp_path / "corpus"
+    shutil.copytree(own_corpus, source)
+    settings = tiny(epochs=1, source=str(source))
+    lines: list[str] = []
+    assert run(settings, tmp_path / "run", lines.append) == run(settings, tmp_path / "run", lines.append)
+    assert lines[-1].endswith("already finished")
+    train = source / "train.jsonl"
+    train.write_text(train.read_text(encoding="utf-8").replace("singer", "dancer"), encoding="utf-8")
+    with pytest.raises(OutputError, match="another run: data differ"):
+        run(settings, tmp_path / "run")
+
+
+@pytest.mark.parametrize("gone", [("model",), ("predictions.jsonl",), ("model", "predictions.jsonl")])
+def test_what_is_gone_is_written_anew(
+    gone: tuple[str, ...], copied: tuple[Path, TrainingSettings, dict[str, Any]]
+) -> None:
+    folder, settings, report = copied
+    before = (folder / "predictions.jsonl").read_bytes()
+    for name in gone:
+        shutil.rmtree(folder / name) if name == "model" else (folder / name).unlink()
+    assert told(run(settings, folder)) == told(report)
+    assert (folder / "predictions.jsonl").read_bytes() == before and (folder / "model").is_dir()
+    shutil.rmtree(folder / "checkpoints")
+    assert run(settings, folder) == json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    shutil.rmtree(folder / "model")
+    with pytest.raises(OutputError, match="but model are gone, and so is every checkpoint"):
+        run(settings, folder)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth"])
+def test_half_a_checkpoint_is_not_gone_on_from(
+    name: str, cut: bool, copied: tuple[Path, TrainingSettings, dict[str, Any]]
+) -> None:
+    """Without its optimizer, say, a run would go on in silence and come to other losses."""
+    folder, settings, report = copied
+    for path in (folder / "report.json", folder / "predictions.jsonl"):
+        path.unlink()
+    last = last_checkpoint(folder / "checkpoints")
+    assert last is not None
+    content = (last / name).read_bytes()
+    (last / name).unlink()
+    if cut:
+        (last / name).write_bytes(content[:-100])
+    with pytest.raises(OutputError, match=rf"{last.name} cannot be gone on from: .* (is missing|was cut)"):
+        run(settings, folder)
+    (last / name).write_bytes(content)
+    assert told(run(settings, folder)) == told(report)
+
+
+def test_the_best_checkpoint_is_seen_to_be_whole_before_training_goes_on(
+    killed: tuple[Path, TrainingSettings, dict[str, Any]],
+) -> None:
+    folder, settings, report = killed
+    best = next(entry["step"] for entry in report["curve"] if entry["epoch"] == report["best_epoch"])
+    weights = folder / "checkpoints" / f"checkpoint-{best}" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(OutputError, match=rf"checkpoint-{best} cannot be gone on from: .* was cut"):
+        run(settings, folder)
+
+
+def test_a_run_that_failed_at_once_holds_no_place(tiny: Make, tmp_path: Path) -> None:
+    """A slip in the source or the model is put right, and the same folder serves."""
+    with pytest.raises(SpiderComposeError):
+        run(tiny(epochs=1, source=str(tmp_path / "absent")), tmp_path / "run")
+    assert run(tiny(epochs=1), tmp_path / "run") is not None
 
 
 def test_two_programs_in_one_folder(tiny: Make, tmp_path: Path) -> None:
@@ -175,7 +292,10 @@ def test_a_full_disk_is_one_error_and_goes_on(
     assert report is not None and [entry["epoch"] for entry in report["curve"]] == [1, 2]
 
 
-def checkpoint(folder: Path, step: str, state: str | None = '{"epoch": 1}') -> Path:
+STATE_OF_ONE_EPOCH = '{"epoch": 1, "global_step": 5, "log_history": []}'
+
+
+def checkpoint(folder: Path, step: str, state: str | None = STATE_OF_ONE_EPOCH) -> Path:
     path = folder / f"checkpoint-{step}"
     path.mkdir()
     (path / "model.safetensors").touch()
@@ -190,7 +310,13 @@ def test_the_newest_whole_checkpoint(tmp_path: Path) -> None:
     checkpoint(tmp_path, "4")
     checkpoint(tmp_path, "200", None)
     checkpoint(tmp_path, "201", '{"epoch"')
-    checkpoint(tmp_path, "202", "[]")
+    for number, state in enumerate(
+        (
+            "[]", "{}", '{"epoch": 1}', '{"epoch": "1", "global_step": 5, "log_history": []}',
+            '{"epoch": 1, "global_step": 5, "log_history": 5}', "[" * 100_000,
+        )
+    ):  # fmt: skip
+        checkpoint(tmp_path, str(202 + number), state)
     for name in ("300 (copy)", "300-old", "x", ""):
         checkpoint(tmp_path, name)
     (tmp_path / "checkpoint-400").touch()
@@ -201,7 +327,7 @@ def test_the_newest_whole_checkpoint(tmp_path: Path) -> None:
 def test_best_and_last_stay_whatever_the_clock_says(clock: int, tmp_path: Path) -> None:
     """The clock was set between the checkpoints: by the time of change, the newest would be the oldest."""
     for step in ("5", "10", "15", "20", "99"):
-        path = checkpoint(tmp_path, step, None if step == "99" else '{"epoch": 1}')
+        path = checkpoint(tmp_path, step, None if step == "99" else STATE_OF_ONE_EPOCH)
         if step != "20":
             os.utime(path, (time.time() + clock, time.time() + clock))
     (tmp_path / "checkpoint-5 (copy)").mkdir()
@@ -216,7 +342,8 @@ def test_best_and_last_stay_whatever_the_clock_says(clock: int, tmp_path: Path) 
 def test_trained_epochs(tmp_path: Path) -> None:
     def state(waited: int) -> str:
         early = {"EarlyStoppingCallback": {"attributes": {"early_stopping_patience_counter": waited}}}
-        return json.dumps({"epoch": 7.0, "stateful_callbacks": early})
+        own = {"epoch": 7.0, "global_step": 35, "log_history": [], "stateful_callbacks": early}
+        return json.dumps(own)
 
     assert trained_epochs(checkpoint(tmp_path, "1", state(4)), 4) == 7
     assert trained_epochs(checkpoint(tmp_path, "2", state(3)), 4) is None

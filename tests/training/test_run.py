@@ -283,6 +283,19 @@ def test_command(tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(command) == 0 and "already finished" in capsys.readouterr().out
     assert main([*command, "--seed", "5"]) == 2
     assert "other settings (seed)" in capsys.readouterr().err
+    for name, content in (
+        ("predictions.jsonl", '{"query": "SEL'),
+        ("predictions.jsonl", "[]\n"),
+        ("report.json", json.dumps(report | {"metrics": {"bleu": 5}})),
+        ("report.json", json.dumps({name: report[name] for name in report if name != "signature"})),
+    ):
+        file = tmp_path / "run" / name
+        before = file.read_bytes()
+        file.write_text(content + "\n", encoding="utf-8")
+        assert main(command) == 2
+        assert "was cut or changed by hand" in capsys.readouterr().err
+        file.write_bytes(before)
+    assert main(command) == 0
 
 
 def test_tensorboard(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from spider_compose.errors import OptionError, RatingError
@@ -19,6 +20,7 @@ from spider_compose.evaluation.ratings.scale import HIGHEST, LOWEST
 
 FORMAT = 1
 REFERENCE = "reference"  # the system that stands for the reference questions
+MOST_RATERS = 1000
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class StudyOptions:
     Attributes:
         items: rows of the test data, at most; each gives an item per different sentence.
         seed: of the choice of rows and of every order.
-        raters: sheets, each with an order of its own.
+        raters: sheets, each with an order of its own; at most `MOST_RATERS`.
         reference: whether the reference questions are rated too, unmarked among the others.
         repeats: items that come twice, unmarked, to see whether raters agree with themselves.
     """
@@ -40,9 +42,16 @@ class StudyOptions:
     repeats: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("items", 1), ("raters", 1), ("repeats", 0)):
-            if getattr(self, name) < least:
-                raise OptionError(f"`{name}` must be {least} or more, but got {getattr(self, name)}.")
+        for name, least in (("items", 1), ("raters", 1), ("repeats", 0), ("seed", None)):
+            value = getattr(self, name)
+            if type(value) is not int:
+                raise OptionError(f"`{name}` must be a whole number, but got {_told(value)}.")
+            if least is not None and value < least:
+                raise OptionError(f"`{name}` must be {least} or more, but got {value}.")
+        if self.raters > MOST_RATERS:
+            raise OptionError(f"`raters` must be {MOST_RATERS} at most, but got {_told(self.raters)}.")
+        if type(self.reference) is not bool:
+            raise OptionError(f"`reference` must be true or false, but got {_told(self.reference)}.")
 
 
 @dataclass(frozen=True)
@@ -120,38 +129,90 @@ class Key:
             file: for messages.
 
         Raises:
-            RatingError: it is no key, or one of another format.
+            RatingError: it is no key, one of another format or scale, or damaged; with the place.
         """
         if not isinstance(content, dict) or content.get("format") != FORMAT or "study" not in content:
             raise RatingError(
                 f"{file} is no key of format {FORMAT}. Name the key.json that `rate export` wrote."
             )
         try:
+            if content.get("scale") != [LOWEST, HIGHEST]:
+                raise _Damage(f"`scale` must be {[LOWEST, HIGHEST]}, but got {_told(content.get('scale'))}")
             key = cls(
-                study=str(content["study"]),
-                options=StudyOptions(**content["options"]),
-                systems=tuple(content["systems"]),
-                items=tuple(
-                    Item(row["code"], row["id"], tuple(row.get("systems", ())), row.get("repeats"))
-                    for row in content["items"]
-                ),
+                study=_text_of(content, "study"),
+                options=_options(content.get("options")),
+                systems=_texts_of(content, "systems"),
+                items=_items(content.get("items")),
             )
-            key.check()
-        except (KeyError, TypeError, AttributeError, OptionError) as error:
+            key._check()
+        except (_Damage, OptionError) as error:
             raise RatingError(
-                f"{file} is a damaged key ({type(error).__name__}: {error}). Take it as `rate export` wrote "
-                "it."
+                f"{file} is a damaged key: {str(error).rstrip('.')}. Take it as `rate export` wrote it."
             ) from None
         return key
 
-    def check(self) -> None:
-        """Refuse items that name what is not there (KeyError)."""
-        codes = {item.code for item in self.items if item.repeats is None}
-        for item in self.items:
-            if item.repeats is not None and item.repeats not in codes:
-                raise KeyError(item.repeats)
+    def _check(self) -> None:
+        """Refuse items that name what is not there, or what another item is called."""
+        codes: set[str] = set()
+        said: set[tuple[str, str]] = set()
+        firsts = {item.code for item in self.items if item.repeats is None}
+        for place, item in enumerate(self.items, start=1):
+            where = f"items, item {place}:"
+            if item.code in codes:
+                raise _Damage(f"{where} the code {item.code!r} stands twice")
+            own = {(item.id, system) for system in item.systems}
+            if twice := said & own:
+                raise _Damage(f"{where} it is the second sentence of {min(twice)[1]!r} for {item.id!r}")
+            codes.add(item.code)
+            said |= own
+            if item.repeats is not None and item.repeats not in firsts:
+                raise _Damage(f"{where} it repeats {item.repeats!r}, which is not there")
             if unknown := set(item.systems) - set(self.systems):
-                raise KeyError(min(unknown))
+                raise _Damage(f"{where} {min(unknown)!r} is none of the systems")
+
+
+class _Damage(ValueError):
+    """What is wrong with a key."""
+
+
+def _told(value: object) -> str:
+    """A value for a message, however large or deep it is."""
+    return f"{reprlib.repr(value):.80}"
+
+
+def _options(content: object) -> StudyOptions:
+    names = {field.name for field in fields(StudyOptions)}
+    if not isinstance(content, dict) or set(content) != names:
+        raise _Damage(f"`options` must hold {', '.join(sorted(names))}, but got {_told(content)}")
+    return StudyOptions(**content)
+
+
+def _items(content: object) -> tuple[Item, ...]:
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise _Damage(f"`items` must be a list of objects, but got {_told(content)}")
+    found = []
+    for place, row in enumerate(content, start=1):
+        where = f"items, item {place}: "
+        again = _text_of(row, "repeats", where) if "repeats" in row else None
+        own = () if again is not None else _texts_of(row, "systems", where)
+        found.append(Item(_text_of(row, "code", where), _text_of(row, "id", where), own, again))
+    return tuple(found)
+
+
+def _text_of(content: Mapping[str, Any], name: str, where: str = "") -> str:
+    value = content.get(name)
+    if not isinstance(value, str) or not value:
+        raise _Damage(f"{where}`{name}` must be a text, but got {_told(value)}")
+    return value
+
+
+def _texts_of(content: Mapping[str, Any], name: str, where: str = "") -> tuple[str, ...]:
+    value = content.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise _Damage(f"{where}`{name}` must be a list of texts, but got {_told(value)}")
+    if len(set(value)) < len(value):
+        raise _Damage(f"{where}`{name}` must name each once, but got {_told(value)}")
+    return tuple(value)
 
 
 @dataclass(frozen=True)

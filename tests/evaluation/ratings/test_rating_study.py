@@ -132,9 +132,19 @@ def test_refusals(system: Make, change: dict[str, Any], error: type[Exception], 
         make_study([system("rgt", ["a", "aa"]), other], options)
 
 
-@pytest.mark.parametrize("wrong", [{"items": 0}, {"raters": 0}, {"repeats": -1}])
-def test_options_have_ranges(wrong: dict[str, int]) -> None:
-    with pytest.raises(OptionError, match="or more, but got"):
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        *(({name: value}, f"`{name}` must be [01] or more, but got")
+          for name, value in (("items", 0), ("raters", 0), ("repeats", -1))),
+        *(({name: value}, f"`{name}` must be a whole number, but got")
+          for name in ("items", "seed", "raters", "repeats") for value in (2.5, "2", True, None, [1])),
+        ({"raters": 1001}, "`raters` must be 1000 at most, but got 1001"),
+        *(({"reference": value}, "`reference` must be true or false, but got") for value in (1, "no", None)),
+    ],
+)  # fmt: skip
+def test_options_have_ranges(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(OptionError, match=says):
         StudyOptions(**wrong)
 
 
@@ -146,16 +156,31 @@ def test_key_round_trips_without_any_text(systems: list[System]) -> None:
     assert "SELECT" not in written
 
 
+def test_a_system_says_one_sentence_of_a_row(systems: list[System]) -> None:
+    """A second one would take the place of the first, and its ratings would be lost."""
+    content = make_study(systems, StudyOptions(items=3)).key.to_dict()
+    for row in content["items"]:
+        row.update(id="r1", systems=["rgt"])
+    with pytest.raises(RatingError, match="item 2: it is the second sentence of 'rgt' for 'r1'"):
+        Key.from_dict(content, "key.json")
+
+
 def _damage(content: dict[str, Any], path: str, value: object) -> object:
     *parents, last = path.split(".")
     inner: Any = content
     for name in parents:
         inner = inner[int(name)] if name.isdecimal() else inner[name]
+    at = int(last) if isinstance(inner, list) else last
     if value is None:
-        del inner[last]
+        del inner[at]
     else:
-        inner[last] = value
+        inner[at] = value
     return content
+
+
+DEEP: list[Any] = []  # as deep as JSON is read, and deeper than it can be shown
+for _ in range(900):
+    DEEP = [DEEP]
 
 
 @pytest.mark.parametrize(
@@ -163,13 +188,39 @@ def _damage(content: dict[str, Any], path: str, value: object) -> object:
     [
         ("format", 2, "is no key of format 1"),
         ("study", None, "is no key"),
+        ("study", 7, "damaged key: `study` must be a text"),
+        ("scale", [1, 7], r"damaged key: `scale` must be \[1, 5\], but got \[1, 7\]"),
+        ("scale", None, "damaged key: `scale`"),
+        ("systems", "rgt", "damaged key: `systems` must be a list of texts"),
+        ("systems", ["rgt", "rgt"], "damaged key: `systems` must name each once"),
+        ("systems", [["rgt"]], "damaged key: `systems` must be a list of texts"),
+        ("options", [], "damaged key: `options` must hold"),
+        ("options.raters", None, "damaged key: `options` must hold"),
+        ("options.raters", 2.5, "damaged key: `raters` must be a whole number"),
+        ("options.raters", 10**9, "damaged key: `raters` must be 1000 at most"),
+        ("options.seed", [1], "damaged key: `seed` must be a whole number"),
+        ("options.reference", "no", "damaged key: `reference` must be true or false"),
         ("options", None, "damaged key"),
         ("options.items", 0, "damaged key"),
         ("options.colour", "red", "damaged key"),
         ("items", 5, "damaged key"),
         ("items.0.code", None, "damaged key"),
-        ("items.0.systems", ["t5"], "damaged key .*t5"),
-        ("items.0.repeats", "i99", "damaged key .*i99"),
+        ("items.0", "i1", "damaged key: `items` must be a list of objects"),
+        *(
+            (f"items.1.{name}", value, f"damaged key: items, item 2: `{name}` must be a text")
+            for name in ("code", "id")
+            for value in (["r1"], 1, {}, "")
+        ),
+        *(
+            ("items.1.systems", value, "damaged key: items, item 2: `systems` must be a list of texts")
+            for value in (None, "rgt", [1], [["rgt"]], {"rgt": 1})
+        ),
+        ("items.1.systems", ["rgt", "rgt"], "damaged key: items, item 2: `systems` must name each once"),
+        ("items.1.repeats", ["i1"], "damaged key: items, item 2: `repeats` must be a text"),
+        ("items.1.code", "i1", "damaged key: items, item 2: the code 'i1' stands twice"),
+        ("items.0.systems", ["t5"], "damaged key: items, item 1: 't5' is none of the systems"),
+        ("items.0.repeats", "i99", "damaged key: .*i99"),
+        ("items.0.id", DEEP, "damaged key: items, item 1: `id` must be a text"),
     ],
 )
 def test_damaged_keys(systems: list[System], path: str, value: object, says: str) -> None:
