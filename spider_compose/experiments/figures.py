@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +54,15 @@ class Figure:
         if len(self.by_seed) > 1:
             return min(self.by_seed.values()), max(self.by_seed.values())
         return next(iter(self.intervals.values()), None)
+
+    def of_seeds(self, seeds: Collection[int]) -> Figure:
+        """The same over some seeds alone."""
+        return Figure(
+            {seed: value for seed, value in self.by_seed.items() if seed in seeds},
+            {seed: bounds for seed, bounds in self.intervals.items() if seed in seeds},
+            {seed: value for seed, value in self.p_values.items() if seed in seeds},
+            self.fault,
+        )
 
     @property
     def p_value(self) -> float | None:

@@ -66,7 +66,7 @@ def _large_drop(results: Results) -> Finding:
         "seed), for each of the five.",
         _verdict(drops, lambda figure: _at_least(figure, LARGE_DROP) and figure.significant()),
         tuple(
-            f"{model_title(model)}: {_two(results, model, 'bleu')}, drop {_told(drop)}{_p(drop)}"
+            f"{model_title(model)}: {_two(results, model, 'bleu', drop)}, drop {_told(drop)}{_p(drop)}"
             for model, drop in drops.items()
         ),
     )
@@ -96,7 +96,7 @@ def _generalise_better(results: Results) -> Finding:
         if own is None
         else _verdict({model: drops[model] for model in compared}, lambda figure: _above(figure, own)),
         tuple(
-            f"{model_title(model)}: {_two(results, model, 'bleu')}, gain {_told(drop)}"
+            f"{model_title(model)}: {_two(results, model, 'bleu', drop)}, gain {_told(drop)}"
             + ("" if model == "rgt" else _against_rgt(results, model, FIRST))
             for model, drop in drops.items()
         ),
@@ -127,14 +127,15 @@ def _not_fewer_pairs(results: Results) -> Finding:
     kept = {model: results.difference((model, CONTROL), (model, SECOND), "bleu") for model in MODELS}
     lines = []
     for model, figure in kept.items():
-        line = f"{model_title(model)}: control {_told(results.figure(model, CONTROL, 'bleu'))}, "
+        control = _side(results, model, CONTROL, "bleu", figure)
+        line = f"{model_title(model)}: control {_told(control)}, "
         line += f"control minus exp. 2 {_told(figure)}{_p(figure)}"
         fewer = results.difference((model, FIRST), (model, CONTROL), "bleu")
         if fewer.mean is not None:
             line += f", exp. 1 minus control {_told(fewer)}{_p(fewer)}"
-        drop = results.difference((model, FIRST), (model, SECOND), "bleu").mean
-        if figure.mean is not None and drop:
-            line += f", of a drop of {told_number(drop, digits=1)}"
+        drop = results.difference((model, FIRST), (model, SECOND), "bleu").of_seeds(fewer.by_seed)
+        if figure.mean is not None and drop.mean is not None:
+            line += f", of a drop of {told_number(drop.mean, digits=1)}"
         lines.append(line)
     return Finding(
         "A check of ours: the drop is not owed to fewer training pairs alone.",
@@ -163,9 +164,17 @@ def _above(figure: Figure, value: float) -> bool:
     return figure.mean is not None and figure.mean > value
 
 
-def _two(results: Results, model: str, metric: str) -> str:
-    first, second = (_told(results.figure(model, experiment, metric)) for experiment in (FIRST, SECOND))
+def _two(results: Results, model: str, metric: str, difference: Figure | None = None) -> str:
+    first, second = (
+        _told(_side(results, model, experiment, metric, difference)) for experiment in (FIRST, SECOND)
+    )
     return f"exp. 1 {first}, exp. 2 {second}"
+
+
+def _side(results: Results, model: str, experiment: str, metric: str, difference: Figure | None) -> Figure:
+    """What stands beside a difference is over its seeds, so that the numbers of a line belong together."""
+    figure = results.figure(model, experiment, metric)
+    return figure.of_seeds(difference.by_seed) if difference is not None and difference.by_seed else figure
 
 
 def _told(figure: Figure) -> str:

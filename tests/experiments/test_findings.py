@@ -101,6 +101,16 @@ def test_what_fewer_pairs_cost_is_told(results: Make, as_in_the_paper: Contents)
         assert line.endswith(f"of a drop of {drop}.0")
 
 
+def test_the_numbers_of_a_line_belong_together(
+    results: Make, as_in_the_paper: Contents, report: Callable[..., dict[str, Any]]
+) -> None:
+    """A seed that only one side has moves neither the other side nor the difference."""
+    before = findings(results(*as_in_the_paper))
+    after = findings(results(*as_in_the_paper, report("bilstm", "compose", 2, 20.0)))
+    for place in (LARGE_DROP, BETTER, FEWER_PAIRS):
+        assert after[place].evidence == before[place].evidence
+
+
 def test_no_report_at_all_of_the_five(results: Make, report: Callable[..., dict[str, Any]]) -> None:
     assert set(verdicts(results(report("google-t5/t5-small", "compose", 1, 60)))) == {OPEN}
 
