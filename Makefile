@@ -29,10 +29,12 @@ $(BIN)/python:
 
 # What a user of the package installs, at the lock's versions.
 $(VENV)/.demo: pyproject.toml $(LOCK) | $(BIN)/python
+	@echo "installing into $(VENV): some minutes"
 	$(PIP) install --constraint $(LOCK) --editable '.[data$(if $(HAS_MODELS),$(comma)evaluation$(comma)models)]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(LOCK) | $(BIN)/python
+	@echo "installing into $(VENV): some minutes"
 	$(PIP) install --requirement $(LOCK)
 	$(PIP) install --no-deps --editable .
 	@touch $@
@@ -42,7 +44,7 @@ demo: $(VENV)/.demo
 	$(BIN)/spider-compose inspect demo/spider_compose --limit 3
 	$(BIN)/spider-compose inspect demo/spider_compose --html demo/inspect.html --limit 1000
 ifeq ($(HAS_MODELS),yes)
-	$(BIN)/python trainers/train.py --config trainers/configs/demo.yaml --output demo/model --show 5
+	OMP_NUM_THREADS=1 $(BIN)/python trainers/train.py --config trainers/configs/demo.yaml --output demo/model --show 5
 endif
 	@echo
 	@echo "The dataset lies in demo/spider_compose: load_dataset('demo/spider_compose') reads it."
