@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"shared", "shared_path"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real_data)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what takes long where `SPIDER_COMPOSE_SLOW_UNTIL`, in seconds since 1970, is past."""
+    until = float(os.environ.get("SPIDER_COMPOSE_SLOW_UNTIL", "inf"))
+    if time.time() > until and any(map(item.get_closest_marker, ("slow", "real_data"))):
+        pytest.skip("no time left for slow tests (SPIDER_COMPOSE_SLOW_UNTIL)")
 
 
 @pytest.fixture(scope="session")
