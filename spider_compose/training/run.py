@@ -53,7 +53,7 @@ def run(
     _check_machine(settings)
     is_main_process = PartialState().is_main_process
     with held(folder, is_main_process):
-        check_settings(folder, settings, is_main_process)
+        check_settings(folder, settings)
         return _train_and_test(settings, folder, say)
 
 
@@ -75,6 +75,7 @@ def _train_and_test(
     last = last_checkpoint(folder / "checkpoints")
     check_begun(
         folder,
+        settings,
         last is not None,
         arguments.process_index == 0,
         data=data.signature,

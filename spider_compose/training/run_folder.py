@@ -14,6 +14,7 @@ from spider_compose.inference.report import REPORT_FORMAT, write_whole
 from spider_compose.training.checkpoints import last_checkpoint
 from spider_compose.training.settings import TrainingSettings
 
+_SETTINGS = "settings.json"
 _ANOTHER = "Choose another folder, or remove this one."
 
 
@@ -47,16 +48,15 @@ def held(folder: Path, is_main_process: bool) -> Iterator[None]:
         yield
 
 
-def check_settings(folder: Path, settings: TrainingSettings, is_main_process: bool) -> None:
-    """Refuse a folder with a run of other settings; else write these into it.
+def check_settings(folder: Path, settings: TrainingSettings) -> None:
+    """Refuse a folder with a run of other settings.
 
-    A run that failed before its first checkpoint holds no place: its settings are written over.
+    A run that failed before its first checkpoint holds no place.
 
     Raises:
         OutputError: the folder holds a run with other settings.
     """
-    stamp = folder / "settings.json"
-    asked: dict[str, Any] = json.loads(json.dumps(settings.to_dict()))
+    stamp, asked = folder / _SETTINGS, _as_json(settings.to_dict())
     if stamp.exists() and ((folder / "report.json").exists() or last_checkpoint(folder / "checkpoints")):
         given = _read(stamp)
         if given is None:
@@ -64,8 +64,6 @@ def check_settings(folder: Path, settings: TrainingSettings, is_main_process: bo
         moved = sorted(name for name in {*asked, *given} if given.get(name) != asked.get(name))
         if moved:
             raise OutputError(f"{folder} holds a run with other settings ({', '.join(moved)}). {_ANOTHER}")
-    if is_main_process:
-        write_whole(stamp, json.dumps(asked, indent=1) + "\n")
 
 
 def finished(folder: Path, settings: TrainingSettings, data: str) -> dict[str, Any] | None:
@@ -97,7 +95,7 @@ def finished(folder: Path, settings: TrainingSettings, data: str) -> dict[str, A
         "model": settings.model,
         "experiment": settings.experiment,
         "seed": settings.seed,
-        "training": json.loads(json.dumps(settings.to_dict(source=False))),
+        "training": _as_json(settings.to_dict(source=False)),
         "data": data,
     }
     moved = [name for name in asked if found[name] != asked[name]]
@@ -106,17 +104,20 @@ def finished(folder: Path, settings: TrainingSettings, data: str) -> dict[str, A
     lost = [name for name in ("model", "predictions.jsonl") if not (folder / name).exists()]
     if lost and last_checkpoint(folder / "checkpoints") is None:
         raise OutputError(
-            f"{folder} holds a report, but {' and '.join(lost)} are gone, and so is every checkpoint that "
-            "they could be made from. Put them back, or remove the report to train anew."
+            f"{folder} holds a report, but not {' and '.join(lost)}, nor a checkpoint to make it from. Put "
+            "back what is gone, or remove the report to train anew."
         )
     return None if lost else report
 
 
-def check_begun(folder: Path, going_on: bool, is_main_process: bool, **now: Any) -> None:
-    """Refuse to go on with what no setting says but moves every number.
+def check_begun(
+    folder: Path, settings: TrainingSettings, going_on: bool, is_main_process: bool, **now: Any
+) -> None:
+    """Refuse to go on with what no setting says but moves every number; then write down what is begun.
 
     Args:
-        going_on: whether there is a checkpoint; without one, what is now is written down.
+        settings: of the run, written down as well.
+        going_on: whether there is a checkpoint; without one, anything may be begun.
         now: signature of the data, number of processes.
 
     Raises:
@@ -132,7 +133,14 @@ def check_begun(folder: Path, going_on: bool, is_main_process: bool, **now: Any)
                 f"{folder} holds a run with other {name}: {before[name]} then, {value} now. {_ANOTHER}"
             )
     if is_main_process:
+        write_whole(folder / _SETTINGS, json.dumps(settings.to_dict(), indent=1) + "\n")
         write_whole(path, json.dumps(now, indent=1) + "\n")
+
+
+def _as_json(content: dict[str, Any]) -> dict[str, Any]:
+    """The same as it comes back from a file: lists for tuples."""
+    read: dict[str, Any] = json.loads(json.dumps(content))
+    return read
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -33,6 +33,13 @@ def told(report: dict[str, Any] | None) -> dict[str, Any]:
     return kept | {"curve": [{**entry, "cpu_seconds": 0} for entry in report["curve"]]}
 
 
+def copy_of(
+    made: tuple[Path, TrainingSettings, dict[str, Any]], parent: Path
+) -> tuple[Path, TrainingSettings, dict[str, Any]]:
+    folder, settings, report = made
+    return shutil.copytree(folder, parent / "run"), settings, report
+
+
 @pytest.fixture(scope="module")
 def stopped_early(
     tmp_path_factory: pytest.TempPathFactory, tiny: Make
@@ -54,9 +61,7 @@ def killed(
     stopped_early: tuple[Path, TrainingSettings, dict[str, Any]], tmp_path: Path
 ) -> tuple[Path, TrainingSettings, dict[str, Any]]:
     """The same in a folder of its own: copied runs go on as well."""
-    folder, settings, report = stopped_early
-    shutil.copytree(folder, tmp_path / "run")
-    return tmp_path / "run", settings, report
+    return copy_of(stopped_early, tmp_path)
 
 
 def test_killed_while_tested_does_not_train_on(
@@ -150,9 +155,8 @@ def done(
 def copied(
     done: tuple[Path, TrainingSettings, dict[str, Any]], tmp_path: Path
 ) -> tuple[Path, TrainingSettings, dict[str, Any]]:
-    folder, settings, report = done
-    shutil.copytree(folder, tmp_path / "run")
-    return tmp_path / "run", settings, report
+    """The same in a folder of its own."""
+    return copy_of(done, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +184,7 @@ def test_the_report_of_another_run_is_not_taken_for_its_own(
     (folder / "report.json").write_text(json.dumps(report | changes), encoding="utf-8")
     with pytest.raises(OutputError, match=says):
         run(settings, folder)
+    assert begun == (folder / "settings.json").exists(), "what is not ours is not marked as ours"
 
 
 def test_a_finished_run_is_held_against_its_pairs(own_corpus: Path, tiny: Make, tmp_path: Path) -> None:
@@ -208,7 +213,7 @@ def test_what_is_gone_is_written_anew(
     shutil.rmtree(folder / "checkpoints")
     assert run(settings, folder) == json.loads((folder / "report.json").read_text(encoding="utf-8"))
     shutil.rmtree(folder / "model")
-    with pytest.raises(OutputError, match="but model are gone, and so is every checkpoint"):
+    with pytest.raises(OutputError, match="holds a report, but not model, nor a checkpoint"):
         run(settings, folder)
 
 
